@@ -247,11 +247,7 @@ pub fn count_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out
 /// Asks about the elements as rows of `columns`. Not generic, so that it is compiled once.
 #[cfg(feature = "views")]
 #[track_caller]
-fn rows(
-    x: Elements<'_>,
-    shape: [usize; 2],
-    ask: &mut dyn FnMut(Rows<'_>) -> Result<(), Error>,
-) {
+fn rows(x: Elements<'_>, shape: [usize; 2], ask: &mut dyn FnMut(Rows<'_>) -> Result<(), Error>) {
     let (elements, [rows, columns]) = (x.len(), shape);
     let view = TensorView::shaped(x, &shape).ok().filter(|view| view.len() == elements);
     let Some(view) = view else { panic!("{elements} elements are not {rows} rows of {columns}") };

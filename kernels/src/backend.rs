@@ -16,11 +16,12 @@ pub(crate) trait Question: Loop {
 type Function<O, R> = unsafe fn(&[u8], &Comparison, O) -> R;
 
 /// A loop of a backend, by its question.
-pub(crate) type Run<Q> = unsafe fn(&[u8], &Comparison, <Q as Loop>::Out<'_>) -> <Q as Loop>::Output;
+type Run<Q> = unsafe fn(&[u8], &Comparison, <Q as Loop>::Out<'_>) -> <Q as Loop>::Output;
 
-/// The loops of a question on every backend, by the number of the [`Backend`]. Only [`row`] makes
-/// one.
-pub(crate) struct Row<Q: Question>([Run<Q>; BACKENDS.len()]);
+/// The loops of a question on every backend, by the number of the [`Backend`]. Questions that
+/// differ only in the width of an element have one type: that for elements of one byte. Rows are
+/// statics, so that the loops are compiled in this crate, once.
+pub(crate) struct Row<Q: Loop>([Run<Q>; BACKENDS.len()]);
 
 /// Declares the table, best backend first: a name, and the token that proves that the backend can
 /// run. The scalar backend ends it.
@@ -32,12 +33,17 @@ macro_rules! backends {
             ("scalar", || true),
         ];
 
-        /// The loops of a question.
-        pub(crate) const fn row<Q: Question>() -> Row<Q> {
-            Row([
-                $($(#[$cfg])* <crate::$module::$token as Simd>::vectorize::<Q>,)*
-                Q::scalar,
-            ])
+        impl<Q: Loop> Row<Q> {
+            /// The loops of a question whose output has the type of that of `Q`.
+            pub(crate) const fn of<M>() -> Self
+            where
+                M: Question + for<'o> Loop<Out<'o> = Q::Out<'o>, Output = Q::Output>,
+            {
+                Self([
+                    $($(#[$cfg])* <crate::$module::$token as Simd>::vectorize::<M>,)*
+                    M::scalar,
+                ])
+            }
         }
     };
 }
@@ -175,28 +181,6 @@ impl Backend {
         BACKENDS[usize::from(self.0)].0
     }
 
-    /// Runs the loop of a question, on the active backend if `backend` is `None`: a load and a
-    /// jump.
-    #[inline(always)]
-    #[expect(unsafe_code, reason = "a `Backend` is detected, which the loop needs")]
-    pub(crate) fn run<Q: Question>(
-        backend: Option<Self>,
-        row: &Row<Q>,
-        x: &[u8],
-        comparison: &Comparison,
-        out: Q::Out<'_>,
-    ) -> Q::Output {
-        let number = backend.map_or_else(|| ACTIVE.load(Ordering::Relaxed), |backend| backend.0);
-        match row.0.get(usize::from(number)) {
-            // SAFETY: `run` stands in the row at the number of a `Backend`, which is detected: that
-            // of `backend`, or one that was stored in `ACTIVE`.
-            Some(run) => unsafe { run(x, comparison, out) },
-            // `UNCHOSEN`, which is not an index of the row.
-            // SAFETY: the loops of a row stand at the numbers of their backends.
-            None => unsafe { Self::run_first(&row.0, x, comparison, out) },
-        }
-    }
-
     /// The first call, which chooses the backend. A function of its own, so that other calls save
     /// no registers, and not generic over the question, so that it is compiled once for each type
     /// of output and return value.
@@ -215,6 +199,30 @@ impl Backend {
         let run = loops[usize::from(Self::choose().0)];
         // SAFETY: `run` stands at the number of a `Backend`, which is detected.
         unsafe { run(x, comparison, out) }
+    }
+}
+
+impl<Q: Loop> Row<Q> {
+    /// Runs the loop of the question, on the active backend if `backend` is `None`: a load and a
+    /// jump.
+    #[inline(always)]
+    #[expect(unsafe_code, reason = "a `Backend` is detected, which the loop needs")]
+    pub(crate) fn run(
+        &self,
+        backend: Option<Backend>,
+        x: &[u8],
+        comparison: &Comparison,
+        out: Q::Out<'_>,
+    ) -> Q::Output {
+        let number = backend.map_or_else(|| ACTIVE.load(Ordering::Relaxed), |backend| backend.0);
+        match self.0.get(usize::from(number)) {
+            // SAFETY: `run` stands in the row at the number of a `Backend`, which is detected: that
+            // of `backend`, or one that was stored in `ACTIVE`.
+            Some(run) => unsafe { run(x, comparison, out) },
+            // `UNCHOSEN`, which is not an index of the row.
+            // SAFETY: the loops of a row stand at the numbers of their backends.
+            None => unsafe { Backend::run_first(&self.0, x, comparison, out) },
+        }
     }
 }
 
@@ -251,7 +259,8 @@ mod tests {
                 if backend.is_some() { "ran" } else { "not on this CPU" }
             );
             if backend.is_some() {
-                let which = Backend::run::<Which>(backend, &row::<Which>(), &[], &comparison, ());
+                let row = Row::<Which>::of::<Which>();
+                let which = row.run(backend, &[], &comparison, ());
                 assert!(
                     which.to_lowercase().ends_with(&std::format!("::{name}")),
                     "{which} {name}"

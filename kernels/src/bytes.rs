@@ -19,8 +19,8 @@ use crate::rule::Rule;
 /// If `out` is not as long as `x` has whole elements; nothing is written then.
 #[track_caller]
 pub fn mask(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
-    let (ask, size) = of_width(rule.size(), [u8::mask, u16::mask, u32::mask, u64::mask]);
-    entry::mask_by(ask, size, backend, x, rule, out);
+    let (row, size) = of_width(rule.size(), [u8::MASK, u16::MASK, u32::MASK, u64::MASK]);
+    entry::mask_by(row, size, backend, x, rule, out);
 }
 
 /// [`crate::typed::mask_uninit`].
@@ -46,42 +46,45 @@ pub fn mask_uninit<'o>(
 /// If `out` ends before the last result, or before bit `offset`; nothing is written then.
 #[track_caller]
 pub fn bits(backend: Option<Backend>, x: &[u8], rule: &Rule, out: &mut [u8], offset: usize) {
-    let (ask, size) = of_width(rule.size(), [u8::bits, u16::bits, u32::bits, u64::bits]);
-    entry::bits_by(ask, size, backend, x, rule, out, offset);
+    let (row, size) = of_width(
+        rule.size(),
+        [u8::PACKED_BITS, u16::PACKED_BITS, u32::PACKED_BITS, u64::PACKED_BITS],
+    );
+    entry::bits_by(row, size, backend, x, rule, out, offset);
 }
 
 /// [`crate::typed::position`].
 #[must_use]
 pub fn position(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Option<usize> {
-    let (ask, size) =
-        of_width(rule.size(), [u8::position, u16::position, u32::position, u64::position]);
-    entry::position_by(ask, size, backend, x, rule)
+    let (row, size) =
+        of_width(rule.size(), [u8::POSITION, u16::POSITION, u32::POSITION, u64::POSITION]);
+    entry::position_by(row, size, backend, x, rule)
 }
 
 /// [`crate::typed::count`].
 #[must_use]
 pub fn count(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize {
-    let (ask, size) = of_width(rule.size(), [u8::count, u16::count, u32::count, u64::count]);
-    entry::count_by(ask, size, backend, x, rule)
+    let (row, size) = of_width(rule.size(), [u8::COUNT, u16::COUNT, u32::COUNT, u64::COUNT]);
+    entry::count_by(row, size, backend, x, rule)
 }
 
 /// [`crate::typed::occurrences`].
 #[must_use]
 pub fn occurrences(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Occurrences {
-    let (count, size) = of_width(rule.size(), [u8::count, u16::count, u32::count, u64::count]);
+    let (count, size) = of_width(rule.size(), [u8::COUNT, u16::COUNT, u32::COUNT, u64::COUNT]);
     let (position, _) =
-        of_width(rule.size(), [u8::position, u16::position, u32::position, u64::position]);
+        of_width(rule.size(), [u8::POSITION, u16::POSITION, u32::POSITION, u64::POSITION]);
     entry::occurrences_by((count, position), size, backend, x, rule)
 }
 
 /// [`crate::typed::census`].
 #[must_use]
 pub fn census(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census {
-    let (ask, size) = of_width(nan.size(), [u8::census, u16::census, u32::census, u64::census]);
-    let (count, _) = of_width(nan.size(), [u8::count, u16::count, u32::count, u64::count]);
+    let (row, size) = of_width(nan.size(), [u8::CENSUS, u16::CENSUS, u32::CENSUS, u64::CENSUS]);
+    let (count, _) = of_width(nan.size(), [u8::COUNT, u16::COUNT, u32::COUNT, u64::COUNT]);
     let (position, _) =
-        of_width(nan.size(), [u8::position, u16::position, u32::position, u64::position]);
-    entry::census_by(ask, (count, position), size, backend, x, nan)
+        of_width(nan.size(), [u8::POSITION, u16::POSITION, u32::POSITION, u64::POSITION]);
+    entry::census_by(row, (count, position), size, backend, x, nan)
 }
 
 /// [`crate::typed::replace`].
@@ -90,8 +93,8 @@ pub fn census(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census {
 /// If `nan` is no rule for NaN.
 #[cfg(feature = "replace")]
 pub fn replace(backend: Option<Backend>, x: &mut [u8], nan: &Rule, values: Values) -> usize {
-    let (ask, size) = of_width(nan.size(), [u8::replace, u16::replace, u32::replace, u64::replace]);
-    replace_by(ask, size, backend, x, nan, values)
+    let (row, size) = of_width(nan.size(), [u8::REPLACE, u16::REPLACE, u32::REPLACE, u64::REPLACE]);
+    replace_by(row, size, backend, x, nan, values)
 }
 
 /// [`crate::typed::replace_into`].
@@ -107,6 +110,6 @@ pub fn replace_into(
     nan: &Rule,
     values: Values,
 ) -> usize {
-    let (ask, size) = of_width(nan.size(), [u8::replace, u16::replace, u32::replace, u64::replace]);
-    replace_into_by(ask, size, backend, x, out, nan, values)
+    let (row, size) = of_width(nan.size(), [u8::REPLACE, u16::REPLACE, u32::REPLACE, u64::REPLACE]);
+    replace_into_by(row, size, backend, x, out, nan, values)
 }

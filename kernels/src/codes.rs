@@ -16,7 +16,7 @@ pub struct Values {
 /// The codes that replace the hits of a comparison: one for each infinity, and one for all other
 /// hits, which are NaN. In formats without infinities the three codes are the same.
 #[derive(Clone, Copy)]
-pub struct Codes {
+pub(crate) struct Codes {
     pub(crate) values: Values,
     /// The codes of the infinities.
     pub(crate) pos_inf: u64,

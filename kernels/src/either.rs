@@ -6,8 +6,11 @@
 
 use core::mem::MaybeUninit;
 
-use crate::backend::Backend;
-use crate::found::Counted;
+use crate::backend::{Backend, Row};
+use crate::loops::bits::Bits;
+use crate::loops::count::Count;
+use crate::loops::mask::Mask;
+use crate::loops::position::Position;
 use crate::rule::Comparison;
 
 /// Elements of a piece.
@@ -15,16 +18,6 @@ const PIECE: usize = 1024;
 
 /// Elements that a search compares one by one where NaN and +Inf alternate.
 const NEAR: usize = 64;
-
-/// [`crate::lane::Loops::mask`] of one width, and nothing else: unsafe code relies on it to write
-/// all results.
-pub(crate) type Mask = fn(Option<Backend>, &[u8], &Comparison, &mut [MaybeUninit<bool>]);
-/// [`crate::lane::Loops::bits`] of one width. Bits behind the last element have any value.
-pub(crate) type Bits = fn(Option<Backend>, &[u8], &Comparison, &mut [[u8; 8]]) -> u64;
-/// [`crate::lane::Loops::position`] of one width.
-pub(crate) type Position = fn(Option<Backend>, &[u8], &Comparison) -> Option<usize>;
-/// [`crate::lane::Loops::count`] of one width.
-pub(crate) type Count = fn(Option<Backend>, &[u8], &Comparison) -> Counted;
 
 /// Both comparisons of a rule, from the first. Both are negated if the first is negated.
 fn both(nan: &Comparison) -> [Comparison; 2] {
@@ -35,7 +28,7 @@ fn both(nan: &Comparison) -> [Comparison; 2] {
 #[expect(unsafe_code, reason = "all results are written")]
 #[inline(never)]
 pub(crate) fn mask(
-    ask: Mask,
+    row: &Row<Mask<1>>,
     backend: Option<Backend>,
     x: &[u8],
     nan: &Comparison,
@@ -48,11 +41,10 @@ pub(crate) fn mask(
     let mut others = [MaybeUninit::uninit(); PIECE];
     for (x, out) in x.chunks(PIECE * nan.size()).zip(out.chunks_mut(PIECE)) {
         let others = &mut others[..out.len()];
-        ask(backend, x, &nan, out);
-        ask(backend, x, &inf, others);
+        row.run(backend, x, &nan, out);
+        row.run(backend, x, &inf, others);
         for (slot, other) in out.iter_mut().zip(others) {
-            // SAFETY: `ask` is `Loops::mask` of a lane, as its type says. So it has written a
-            // result for each element, to both.
+            // SAFETY: a loop for masks has written a result for each element, to both.
             let (a, b) = unsafe { (slot.assume_init(), other.assume_init()) };
             slot.write((a ^ negate | b ^ negate) ^ negate);
         }
@@ -62,7 +54,7 @@ pub(crate) fn mask(
 /// A word for each 64 elements. The bits of the last elements are returned.
 #[inline(never)]
 pub(crate) fn bits(
-    ask: Bits,
+    row: &Row<Bits<1>>,
     backend: Option<Backend>,
     x: &[u8],
     nan: &Comparison,
@@ -75,19 +67,19 @@ pub(crate) fn bits(
     let mut others = [[0; 8]; PIECE / 64];
     for (x, out) in words.chunks(PIECE * nan.size()).zip(out.chunks_mut(PIECE / 64)) {
         let others = &mut others[..out.len()];
-        ask(backend, x, &nan, out);
-        ask(backend, x, &inf, others);
+        row.run(backend, x, &nan, out);
+        row.run(backend, x, &inf, others);
         for (word, other) in out.iter_mut().zip(others) {
             *word = join(u64::from_le_bytes(*word), u64::from_le_bytes(*other)).to_le_bytes();
         }
     }
-    join(ask(backend, last, &nan, &mut []), ask(backend, last, &inf, &mut []))
+    join(row.run(backend, last, &nan, &mut []), row.run(backend, last, &inf, &mut []))
 }
 
 /// The index of the first hit.
 #[inline(never)]
 pub(crate) fn position(
-    ask: Position,
+    row: &Row<Position<1>>,
     backend: Option<Backend>,
     x: &[u8],
     nan: &Comparison,
@@ -98,8 +90,8 @@ pub(crate) fn position(
         // The first element for which both negated comparisons hold. Each search continues from the
         // last hit of the other.
         loop {
-            let first = ask(backend, &x[done * size..], &nan)? + done;
-            let second = ask(backend, &x[first * size..], &inf)? + first;
+            let first = row.run(backend, &x[done * size..], &nan, ())? + done;
+            let second = row.run(backend, &x[first * size..], &inf, ())? + first;
             if first == second {
                 return Some(first);
             }
@@ -116,9 +108,9 @@ pub(crate) fn position(
         }
     }
     x.chunks(64 * PIECE).find_map(|x| {
-        let first = ask(backend, x, &nan);
+        let first = row.run(backend, x, &nan, ());
         let before = first.map_or(x, |first| &x[..first * size]);
-        let index = ask(backend, before, &inf).or(first).map(|index| done + index);
+        let index = row.run(backend, before, &inf, ()).or(first).map(|index| done + index);
         done += x.len() / size;
         index
     })
@@ -133,10 +125,15 @@ fn neither(eight: u64, nan: &Comparison, inf: &Comparison) -> bool {
 
 /// The number of hits. The comparison must not be negated.
 #[inline(never)]
-pub(crate) fn count(ask: Count, backend: Option<Backend>, x: &[u8], nan: &Comparison) -> usize {
+pub(crate) fn count(
+    row: &Row<Count<1>>,
+    backend: Option<Backend>,
+    x: &[u8],
+    nan: &Comparison,
+) -> usize {
     let both = both(nan);
     x.chunks(64 * PIECE)
-        .map(|x| both.iter().map(|one| ask(backend, x, one).hits).sum::<usize>())
+        .map(|x| both.iter().map(|one| row.run(backend, x, one, ()).hits).sum::<usize>())
         .sum()
 }
 
@@ -147,19 +144,34 @@ mod tests {
     use std::prelude::v1::*;
 
     use super::*;
+    use crate::backend::Question;
+    use crate::simd::{Loop, Simd};
     use crate::{Rule, scalar};
 
     std::thread_local! {
         static SEARCHES: core::cell::Cell<usize> = const { core::cell::Cell::new(0) };
     }
 
-    fn search(_: Option<Backend>, x: &[u8], comparison: &Comparison) -> Option<usize> {
-        SEARCHES.set(SEARCHES.get() + 1);
-        match comparison.size() {
-            1 => scalar::position::<1>(x, comparison),
-            2 => scalar::position::<2>(x, comparison),
-            4 => scalar::position::<4>(x, comparison),
-            _ => scalar::position::<8>(x, comparison),
+    /// A scalar search that counts its calls.
+    struct Search;
+
+    impl Loop for Search {
+        type Out<'o> = ();
+        type Output = Option<usize>;
+        fn vector<I: Simd>(_: I, x: &[u8], comparison: &Comparison, (): ()) -> Option<usize> {
+            Self::scalar(x, comparison, ())
+        }
+    }
+
+    impl Question for Search {
+        fn scalar(x: &[u8], comparison: &Comparison, (): ()) -> Option<usize> {
+            SEARCHES.set(SEARCHES.get() + 1);
+            match comparison.size() {
+                1 => scalar::position::<1>(x, comparison),
+                2 => scalar::position::<2>(x, comparison),
+                4 => scalar::position::<4>(x, comparison),
+                _ => scalar::position::<8>(x, comparison),
+            }
         }
     }
 
@@ -167,6 +179,7 @@ mod tests {
     #[test]
     fn nan_and_inf_in_turns_cost_few_searches() {
         const LEN: usize = 10_000;
+        let row = Row::<Position<1>>::of::<Search>();
         let elements = |of: &mut dyn FnMut(usize) -> u64, size: usize| -> Vec<u8> {
             let low = if cfg!(target_endian = "little") { 0 } else { 8 - size };
             (0..LEN).flat_map(|i| of(i).to_ne_bytes()[low..low + size].to_vec()).collect()
@@ -179,7 +192,7 @@ mod tests {
                 let mut of = |i| if i == one { inf - 1 } else { inf + i as u64 % 2 };
                 let x = elements(&mut of, size);
                 SEARCHES.set(0);
-                assert_eq!(position(search, None, &x, &nan), (one < LEN).then_some(one));
+                assert_eq!(position(&row, None, &x, &nan), (one < LEN).then_some(one));
                 assert!(SEARCHES.get() <= 2 * LEN / NEAR, "{size} {one}: {}", SEARCHES.get());
             }
         }

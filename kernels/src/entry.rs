@@ -9,11 +9,15 @@
 
 use core::mem::MaybeUninit;
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Row};
 use crate::census::{Census, Occurrences};
 use crate::either;
-use crate::found::ClassCounts;
 use crate::lane::Lane;
+use crate::loops::bits::Bits;
+use crate::loops::census::Census as Classes;
+use crate::loops::count::Count;
+use crate::loops::mask::Mask;
+use crate::loops::position::Position;
 use crate::out::MaskOut;
 use crate::rule::{Comparison, Rule};
 
@@ -50,9 +54,9 @@ fn check(size: usize, rule: &Rule) {
 pub fn mask<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
     match one_comparison(L::SIZE, rule) {
         Some(comparison) => {
-            L::mask(backend, whole_of(L::SIZE, x, &out), comparison, out.slots());
+            L::MASK.run(backend, whole_of(L::SIZE, x, &out), comparison, out.slots());
         }
-        None => mask_by(L::mask, L::SIZE, backend, x, rule, out),
+        None => mask_by(L::MASK, L::SIZE, backend, x, rule, out),
     }
 }
 
@@ -70,7 +74,7 @@ fn whole_of<'x>(size: usize, x: &'x [u8], out: &MaskOut<'_>) -> &'x [u8] {
 #[inline(never)]
 #[track_caller]
 pub(crate) fn mask_by(
-    ask: either::Mask,
+    row: &Row<Mask<1>>,
     size: usize,
     backend: Option<Backend>,
     x: &[u8],
@@ -80,9 +84,9 @@ pub(crate) fn mask_by(
     check(size, rule);
     let x = whole_of(size, x, &out);
     match rule {
-        Rule::Comparison(comparison) => ask(backend, x, comparison, out.slots()),
+        Rule::Comparison(comparison) => row.run(backend, x, comparison, out.slots()),
         Rule::Constant { answer, .. } => out.fill(*answer),
-        Rule::Either(nan) => either::mask(ask, backend, x, nan, out.slots()),
+        Rule::Either(nan) => either::mask(row, backend, x, nan, out.slots()),
     }
 }
 
@@ -128,13 +132,13 @@ pub fn bits<L: Lane>(
     out: &mut [u8],
     offset: usize,
 ) {
-    bits_by(L::bits, L::SIZE, backend, x, rule, out, offset);
+    bits_by(L::PACKED_BITS, L::SIZE, backend, x, rule, out, offset);
 }
 
 #[inline(always)]
 #[track_caller]
 pub(crate) fn bits_by(
-    ask: either::Bits,
+    row: &Row<Bits<1>>,
     size: usize,
     backend: Option<Backend>,
     x: &[u8],
@@ -150,9 +154,9 @@ pub(crate) fn bits_by(
     let Some(out) = out.get_mut(first..end) else { short_bitmap(elements, offset, bytes) };
     match one_comparison(size, rule) {
         Some(comparison) if shift == 0 => {
-            bytes_of_bits(elements, out, |words| ask(backend, x, comparison, words));
+            bytes_of_bits(elements, out, |words| row.run(backend, x, comparison, words));
         }
-        _ => other_bits(ask, size, backend, x, rule, (out, shift)),
+        _ => other_bits(row, size, backend, x, rule, (out, shift)),
     }
 }
 
@@ -174,7 +178,7 @@ fn bytes_of_bits(elements: usize, out: &mut [u8], ask: impl FnOnce(&mut [[u8; 8]
 /// Bits by another rule than one comparison, or from bit `shift` of the first byte on.
 #[inline(never)]
 fn other_bits(
-    ask: either::Bits,
+    row: &Row<Bits<1>>,
     size: usize,
     backend: Option<Backend>,
     x: &[u8],
@@ -186,9 +190,9 @@ fn other_bits(
     match rule {
         Rule::Constant { answer, .. } => fill_bits(*answer, elements, out, shift),
         _ if shift == 0 => {
-            bytes_of_bits(elements, out, |words| words_of_bits(ask, backend, x, rule, words));
+            bytes_of_bits(elements, out, |words| words_of_bits(row, backend, x, rule, words));
         }
-        _ => shifted_bits(ask, size, backend, x, rule, (out, shift)),
+        _ => shifted_bits(row, size, backend, x, rule, (out, shift)),
     }
 }
 
@@ -196,7 +200,7 @@ fn other_bits(
 /// returned.
 #[inline]
 fn words_of_bits(
-    ask: either::Bits,
+    row: &Row<Bits<1>>,
     backend: Option<Backend>,
     x: &[u8],
     rule: &Rule,
@@ -204,15 +208,15 @@ fn words_of_bits(
 ) -> u64 {
     match rule {
         Rule::Constant { .. } => 0,
-        Rule::Comparison(comparison) => ask(backend, x, comparison, words),
-        Rule::Either(nan) => either::bits(ask, backend, x, nan, words),
+        Rule::Comparison(comparison) => row.run(backend, x, comparison, words),
+        Rule::Either(nan) => either::bits(row, backend, x, nan, words),
     }
 }
 
 /// [`bits`] that begin inside a byte, of elements of `size` bytes. They are computed in a buffer
 /// and shifted.
 fn shifted_bits(
-    ask: either::Bits,
+    row: &Row<Bits<1>>,
     size: usize,
     backend: Option<Backend>,
     x: &[u8],
@@ -224,7 +228,7 @@ fn shifted_bits(
         let elements = x.len() / size;
         let mut words = [[0; 8]; WORDS];
         let words = &mut words[..elements.div_ceil(64)];
-        let bits = words_of_bits(ask, backend, x, rule, &mut words[..elements / 64]);
+        let bits = words_of_bits(row, backend, x, rule, &mut words[..elements / 64]);
         if !elements.is_multiple_of(64) {
             words[elements / 64] = bits.to_le_bytes();
         }
@@ -274,14 +278,14 @@ pub(crate) fn fill_bits(answer: bool, elements: usize, out: &mut [u8], shift: us
 #[must_use]
 pub fn position<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Option<usize> {
     match one_comparison(L::SIZE, rule) {
-        Some(comparison) => L::position(backend, whole(L::SIZE, x).0, comparison),
-        None => position_by(L::position, L::SIZE, backend, x, rule),
+        Some(comparison) => L::POSITION.run(backend, whole(L::SIZE, x).0, comparison, ()),
+        None => position_by(L::POSITION, L::SIZE, backend, x, rule),
     }
 }
 
 #[inline(never)]
 pub(crate) fn position_by(
-    ask: either::Position,
+    row: &Row<Position<1>>,
     size: usize,
     backend: Option<Backend>,
     x: &[u8],
@@ -291,8 +295,8 @@ pub(crate) fn position_by(
     let (x, elements) = whole(size, x);
     match rule {
         Rule::Constant { answer, .. } => (*answer && elements != 0).then_some(0),
-        Rule::Comparison(comparison) => ask(backend, x, comparison),
-        Rule::Either(nan) => either::position(ask, backend, x, nan),
+        Rule::Comparison(comparison) => row.run(backend, x, comparison, ()),
+        Rule::Either(nan) => either::position(row, backend, x, nan),
     }
 }
 
@@ -305,15 +309,15 @@ pub(crate) fn position_by(
 pub fn count<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize {
     match one_comparison(L::SIZE, rule) {
         Some(comparison) if !comparison.negate() => {
-            L::count(backend, whole(L::SIZE, x).0, comparison).hits
+            L::COUNT.run(backend, whole(L::SIZE, x).0, comparison, ()).hits
         }
-        _ => count_by(L::count, L::SIZE, backend, x, rule),
+        _ => count_by(L::COUNT, L::SIZE, backend, x, rule),
     }
 }
 
 #[inline(never)]
 pub(crate) fn count_by(
-    ask: either::Count,
+    row: &Row<Count<1>>,
     size: usize,
     backend: Option<Backend>,
     x: &[u8],
@@ -325,11 +329,11 @@ pub(crate) fn count_by(
         Rule::Constant { answer, .. } => usize::from(*answer) * elements,
         // Counts the complement: groups without a hit are skipped.
         Rule::Comparison(comparison) if comparison.negate() => {
-            elements - ask(backend, x, &comparison.not()).hits
+            elements - row.run(backend, x, &comparison.not(), ()).hits
         }
-        Rule::Comparison(comparison) => ask(backend, x, comparison).hits,
-        Rule::Either(nan) if nan.negate() => elements - either::count(ask, backend, x, &nan.not()),
-        Rule::Either(nan) => either::count(ask, backend, x, nan),
+        Rule::Comparison(comparison) => row.run(backend, x, comparison, ()).hits,
+        Rule::Either(nan) if nan.negate() => elements - either::count(row, backend, x, &nan.not()),
+        Rule::Either(nan) => either::count(row, backend, x, nan),
     }
 }
 
@@ -341,12 +345,15 @@ pub(crate) fn count_by(
 #[inline]
 #[must_use]
 pub fn occurrences<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Occurrences {
-    occurrences_by((L::count, L::position), L::SIZE, backend, x, rule)
+    occurrences_by((L::COUNT, L::POSITION), L::SIZE, backend, x, rule)
 }
+
+/// The rows for a count and for a search.
+type CountAndPosition = (&'static Row<Count<1>>, &'static Row<Position<1>>);
 
 #[inline(never)]
 pub(crate) fn occurrences_by(
-    (count, position): (either::Count, either::Position),
+    (count, position): CountAndPosition,
     size: usize,
     backend: Option<Backend>,
     x: &[u8],
@@ -357,12 +364,12 @@ pub(crate) fn occurrences_by(
         && !comparison.negate()
     {
         let (x, _) = whole(size, x);
-        let counted = count(backend, x, comparison);
+        let counted = count.run(backend, x, comparison, ());
         let first = if counted.hits == 0 {
             None
         } else {
             let rest = &x[counted.from * size..];
-            position(backend, rest, comparison).map(|first| counted.from + first)
+            position.run(backend, rest, comparison, ()).map(|first| counted.from + first)
         };
         return Occurrences { count: counted.hits, first };
     }
@@ -381,16 +388,13 @@ pub(crate) fn occurrences_by(
 #[inline]
 #[must_use]
 pub fn census<L: Lane>(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census {
-    census_by(L::census, (L::count, L::position), L::SIZE, backend, x, nan)
+    census_by(L::CENSUS, (L::COUNT, L::POSITION), L::SIZE, backend, x, nan)
 }
-
-/// [`crate::lane::Loops::census`] of one width.
-type Classes = fn(Option<Backend>, &[u8], &Comparison) -> ClassCounts;
 
 #[inline(always)]
 pub(crate) fn census_by(
-    ask: Classes,
-    without_infinity: (either::Count, either::Position),
+    row: &Row<Classes<1>>,
+    without_infinity: CountAndPosition,
     size: usize,
     backend: Option<Backend>,
     x: &[u8],
@@ -400,7 +404,7 @@ pub(crate) fn census_by(
         Rule::Comparison(comparison) if comparison.is_ieee() => {
             check(size, nan);
             let (x, _) = whole(size, x);
-            let taken = ask(backend, x, comparison);
+            let taken = row.run(backend, x, comparison, ());
             Census { nan: taken.class(0), pos_inf: taken.class(1), neg_inf: taken.class(2) }
         }
         _ => Census {

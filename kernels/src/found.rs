@@ -4,7 +4,7 @@ use crate::census::Occurrences;
 
 /// The number of hits, and the beginning of a run of bytes that holds the first hit.
 #[derive(Clone, Copy)]
-pub struct Counted {
+pub(crate) struct Counted {
     pub(crate) hits: usize,
     /// The beginning of the run, in elements. Only if there is a hit.
     pub(crate) from: usize,
@@ -15,7 +15,7 @@ pub(crate) type Three = [usize; 3];
 
 /// The counts, and the index of the first element of each class that occurs.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ClassCounts {
+pub(crate) struct ClassCounts {
     pub(crate) three: Three,
     pub(crate) first: Three,
 }

@@ -2,9 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-use crate::backend::{Backend, Question, Row, row};
-#[cfg(feature = "replace")]
-use crate::codes::Codes;
+use crate::backend::{Question, Row};
 use crate::found::{ClassCounts, Counted};
 use crate::loops::bits::Bits;
 use crate::loops::census::Census;
@@ -15,12 +13,10 @@ use crate::loops::mask::Mask;
 use crate::loops::position::Position;
 #[cfg(feature = "replace")]
 use crate::loops::replace::InPlace;
-#[cfg(feature = "stats")]
-use crate::numbers::Numbers;
 use crate::rule::Comparison;
 use crate::scalar;
 #[cfg(feature = "stats")]
-use crate::tally::{Tally, Want};
+use crate::tally::Tally;
 
 impl<const W: usize> Question for Mask<W> {
     fn scalar(x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
@@ -59,49 +55,18 @@ impl<const W: usize> Question for Statistics<W> {
     }
 }
 
-mod sealed {
+/// The loops of one width, by question. A caller links no other loops.
+pub(crate) trait Loops: 'static {
+    const MASK: &'static Row<Mask<1>>;
+    const PACKED_BITS: &'static Row<Bits<1>>;
+    const POSITION: &'static Row<Position<1>>;
+    const COUNT: &'static Row<Count<1>>;
+    const CENSUS: &'static Row<Census<1>>;
     #[cfg(feature = "replace")]
-    use super::Codes;
-    use super::{Backend, ClassCounts, Comparison, Counted};
+    const REPLACE: &'static Row<InPlace<1>>;
     #[cfg(feature = "stats")]
-    use super::{Numbers, Tally, Want};
-    use core::mem::MaybeUninit;
-
-    /// Runs the loops of one width. A caller links no other loops.
-    pub trait Loops {
-        fn mask(
-            backend: Option<Backend>,
-            x: &[u8],
-            comparison: &Comparison,
-            out: &mut [MaybeUninit<bool>],
-        );
-        fn bits(
-            backend: Option<Backend>,
-            x: &[u8],
-            comparison: &Comparison,
-            out: &mut [[u8; 8]],
-        ) -> u64;
-        fn position(backend: Option<Backend>, x: &[u8], comparison: &Comparison) -> Option<usize>;
-        fn count(backend: Option<Backend>, x: &[u8], comparison: &Comparison) -> Counted;
-        fn census(backend: Option<Backend>, x: &[u8], nan: &Comparison) -> ClassCounts;
-        #[cfg(feature = "replace")]
-        fn replace(
-            backend: Option<Backend>,
-            x: &mut [u8],
-            comparison: &Comparison,
-            codes: &Codes,
-        ) -> usize;
-        #[cfg(feature = "stats")]
-        fn stats(
-            backend: Option<Backend>,
-            x: &[u8],
-            non_finite: &Comparison,
-            numbers: &Numbers,
-            want: Want<'_>,
-        ) -> Tally;
-    }
+    const STATS: &'static Row<Statistics<1>>;
 }
-pub(crate) use sealed::Loops;
 
 /// Of the loops for elements of 1, 2, 4 and 8 bytes, the one for elements of `size` bytes, and the
 /// size. If `size` is 0, as that of a rule may be, any loop and its size: the entries compare it
@@ -112,12 +77,12 @@ pub(crate) fn of_width<T: Copy>(size: usize, widths: [T; 4]) -> (T, usize) {
 }
 
 /// An unsigned integer as wide as an element: `u8`, `u16`, `u32` or `u64`.
+#[expect(private_bounds, reason = "no other type has loops")]
 pub trait Lane: Loops {
     /// Bytes of an element.
     const SIZE: usize;
 }
 
-/// The rows are statics, so that the loops are compiled in this crate, once.
 macro_rules! lanes {
     ($($lane:ident $width:literal;)*) => { $(
         impl Lane for $lane {
@@ -125,72 +90,36 @@ macro_rules! lanes {
         }
 
         impl Loops for $lane {
-            #[inline]
-            fn mask(
-                backend: Option<Backend>,
-                x: &[u8],
-                comparison: &Comparison,
-                out: &mut [MaybeUninit<bool>],
-            ) {
-                static ROW: Row<Mask<$width>> = row::<Mask<$width>>();
-                Backend::run::<Mask<$width>>(backend, &ROW, x, comparison, out);
-            }
-
-            #[inline]
-            fn bits(
-                backend: Option<Backend>,
-                x: &[u8],
-                comparison: &Comparison,
-                out: &mut [[u8; 8]],
-            ) -> u64 {
-                static ROW: Row<Bits<$width>> = row::<Bits<$width>>();
-                Backend::run::<Bits<$width>>(backend, &ROW, x, comparison, out)
-            }
-
-            #[inline]
-            fn position(
-                backend: Option<Backend>,
-                x: &[u8],
-                comparison: &Comparison,
-            ) -> Option<usize> {
-                static ROW: Row<Position<$width>> = row::<Position<$width>>();
-                Backend::run::<Position<$width>>(backend, &ROW, x, comparison, ())
-            }
-
-            #[inline]
-            fn count(backend: Option<Backend>, x: &[u8], comparison: &Comparison) -> Counted {
-                static ROW: Row<Count<$width>> = row::<Count<$width>>();
-                Backend::run::<Count<$width>>(backend, &ROW, x, comparison, ())
-            }
-
-            #[inline]
-            fn census(backend: Option<Backend>, x: &[u8], nan: &Comparison) -> ClassCounts {
-                static ROW: Row<Census<$width>> = row::<Census<$width>>();
-                Backend::run::<Census<$width>>(backend, &ROW, x, nan, ())
-            }
-
+            const MASK: &'static Row<Mask<1>> = {
+                static ROW: Row<Mask<1>> = Row::<Mask<1>>::of::<Mask<$width>>();
+                &ROW
+            };
+            const PACKED_BITS: &'static Row<Bits<1>> = {
+                static ROW: Row<Bits<1>> = Row::<Bits<1>>::of::<Bits<$width>>();
+                &ROW
+            };
+            const POSITION: &'static Row<Position<1>> = {
+                static ROW: Row<Position<1>> = Row::<Position<1>>::of::<Position<$width>>();
+                &ROW
+            };
+            const COUNT: &'static Row<Count<1>> = {
+                static ROW: Row<Count<1>> = Row::<Count<1>>::of::<Count<$width>>();
+                &ROW
+            };
+            const CENSUS: &'static Row<Census<1>> = {
+                static ROW: Row<Census<1>> = Row::<Census<1>>::of::<Census<$width>>();
+                &ROW
+            };
             #[cfg(feature = "replace")]
-            fn replace(
-                backend: Option<Backend>,
-                x: &mut [u8],
-                comparison: &Comparison,
-                codes: &Codes,
-            ) -> usize {
-                static ROW: Row<InPlace<$width>> = row::<InPlace<$width>>();
-                Backend::run::<InPlace<$width>>(backend, &ROW, &[], comparison, (x, codes))
-            }
-
+            const REPLACE: &'static Row<InPlace<1>> = {
+                static ROW: Row<InPlace<1>> = Row::<InPlace<1>>::of::<InPlace<$width>>();
+                &ROW
+            };
             #[cfg(feature = "stats")]
-            fn stats(
-                backend: Option<Backend>,
-                x: &[u8],
-                non_finite: &Comparison,
-                numbers: &Numbers,
-                want: Want<'_>,
-            ) -> Tally {
-                static ROW: Row<Statistics<$width>> = row::<Statistics<$width>>();
-                Backend::run::<Statistics<$width>>(backend, &ROW, x, non_finite, (numbers, want))
-            }
+            const STATS: &'static Row<Statistics<1>> = {
+                static ROW: Row<Statistics<1>> = Row::<Statistics<1>>::of::<Statistics<$width>>();
+                &ROW
+            };
         }
     )* };
 }

@@ -1,7 +1,7 @@
 //! Replacing non-finite elements, by the bits alone: no floating-point instruction touches the
 //! data.
 
-use crate::backend::{Backend, Question};
+use crate::backend::{Backend, Question, Row};
 use crate::codes::{Codes, Values};
 use crate::lane::Lane;
 use crate::loops::replace::InPlace;
@@ -23,16 +23,13 @@ pub fn replace<L: Lane>(
     nan: &Rule,
     values: Values,
 ) -> usize {
-    replace_by(L::replace, L::SIZE, backend, x, nan, values)
+    replace_by(L::REPLACE, L::SIZE, backend, x, nan, values)
 }
-
-/// [`Lane::replace`] for one width.
-type Replace = fn(Option<Backend>, &mut [u8], &Comparison, &Codes) -> usize;
 
 /// [`replace`] for elements of `size` bytes. Not generic, so that it is compiled once.
 #[inline(never)]
 pub(crate) fn replace_by(
-    replace: Replace,
+    row: &Row<InPlace<1>>,
     size: usize,
     backend: Option<Backend>,
     x: &mut [u8],
@@ -42,7 +39,7 @@ pub(crate) fn replace_by(
     assert!(nan.size() == size, "a rule for elements of another width");
     let Some((comparison, codes)) = Codes::new(nan, values) else { return 0 };
     let whole = x.len() / size * size;
-    replace(backend, &mut x[..whole], &comparison, &codes)
+    row.run(backend, &[], &comparison, (&mut x[..whole], &codes))
 }
 
 /// Like [`replace`], but writes to `out`: a copy of `x`, with NaN and infinities replaced.
@@ -58,14 +55,14 @@ pub fn replace_into<L: Lane>(
     nan: &Rule,
     values: Values,
 ) -> usize {
-    replace_into_by(L::replace, L::SIZE, backend, x, out, nan, values)
+    replace_into_by(L::REPLACE, L::SIZE, backend, x, out, nan, values)
 }
 
 /// [`replace_into`] for elements of `size` bytes.
 #[inline(never)]
 #[track_caller]
 pub(crate) fn replace_into_by(
-    replace: Replace,
+    row: &Row<InPlace<1>>,
     size: usize,
     backend: Option<Backend>,
     x: &[u8],
@@ -82,7 +79,7 @@ pub(crate) fn replace_into_by(
         out.copy_from_slice(x);
         if let Some((comparison, codes)) = &codes {
             let whole = out.len() / size * size;
-            found += replace(backend, &mut out[..whole], comparison, codes);
+            found += row.run(backend, &[], comparison, (&mut out[..whole], codes));
         }
     }
     found

@@ -5,7 +5,7 @@
 //! products of f32, f64 and bf16 are flushed. f16 is not affected: its subnormals are normal
 //! numbers in f32. The rounding mode is taken to be to nearest, as all Rust code may assume.
 
-use crate::backend::{Backend, Question, Row, row};
+use crate::backend::{Backend, Question, Row};
 use crate::float::format;
 use crate::loops::scale::Scale;
 use crate::rule::{Comparison, Rule};
@@ -31,19 +31,23 @@ pub enum Float {
 pub fn scale(backend: Option<Backend>, x: &mut [u8], float: Float, factor: f64) -> bool {
     match float {
         Float::F16 => {
-            static ROW: Row<Scale<{ format::F16 }>> = row::<Scale<{ format::F16 }>>();
+            static ROW: Row<Scale<{ format::F16 }>> =
+                Row::<Scale<{ format::F16 }>>::of::<Scale<{ format::F16 }>>();
             run::<{ format::F16 }>(backend, &ROW, x, &const { special(2, 0x7C00) }, factor)
         }
         Float::Bf16 => {
-            static ROW: Row<Scale<{ format::BF16 }>> = row::<Scale<{ format::BF16 }>>();
+            static ROW: Row<Scale<{ format::BF16 }>> =
+                Row::<Scale<{ format::BF16 }>>::of::<Scale<{ format::BF16 }>>();
             run::<{ format::BF16 }>(backend, &ROW, x, &const { special(2, 0x7F80) }, factor)
         }
         Float::F32 => {
-            static ROW: Row<Scale<{ format::F32 }>> = row::<Scale<{ format::F32 }>>();
+            static ROW: Row<Scale<{ format::F32 }>> =
+                Row::<Scale<{ format::F32 }>>::of::<Scale<{ format::F32 }>>();
             run::<{ format::F32 }>(backend, &ROW, x, &const { special(4, 0x7F80_0000) }, factor)
         }
         Float::F64 => {
-            static ROW: Row<Scale<{ format::F64 }>> = row::<Scale<{ format::F64 }>>();
+            static ROW: Row<Scale<{ format::F64 }>> =
+                Row::<Scale<{ format::F64 }>>::of::<Scale<{ format::F64 }>>();
             run::<{ format::F64 }>(
                 backend,
                 &ROW,
@@ -71,7 +75,7 @@ fn run<const F: u8>(
     factor: f64,
 ) -> bool {
     let whole = x.len() / comparison.size() * comparison.size();
-    Backend::run::<Scale<F>>(backend, row, &[], comparison, (&mut x[..whole], factor))
+    row.run(backend, &[], comparison, (&mut x[..whole], factor))
 }
 
 impl<const F: u8> Question for Scale<F> {

@@ -1,10 +1,10 @@
 //! Statistics of numbers: what a loop finds, and the entries.
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Row};
 use crate::census::Census;
 use crate::lane::{Lane, Loops, of_width};
+use crate::loops::driver::Statistics;
 use crate::numbers::Numbers;
-use crate::rule::Comparison;
 use crate::scalar;
 use crate::tally::{Tally, Want};
 
@@ -81,33 +81,36 @@ impl Tally {
 #[must_use]
 pub fn stats<L: Lane>(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
     assert!(numbers.size() == L::SIZE, "numbers of another width");
-    stats_by(backend, x, numbers, L::stats)
+    stats_by(backend, x, numbers, L::STATS)
 }
 
 /// [`crate::typed::stats`] of elements whose width is known at run time only.
 #[must_use]
 pub fn stats_of_bytes(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
-    let (ask, _) = of_width(numbers.size(), [u8::stats, u16::stats, u32::stats, u64::stats]);
-    stats_by(backend, x, numbers, ask)
+    let (row, _) = of_width(numbers.size(), [u8::STATS, u16::STATS, u32::STATS, u64::STATS]);
+    stats_by(backend, x, numbers, row)
 }
 
-/// The question of a width.
-type Ask = fn(Option<Backend>, &[u8], &Comparison, &Numbers, Want<'_>) -> Tally;
-
 #[inline(never)]
-fn stats_by(backend: Option<Backend>, x: &[u8], numbers: &Numbers, ask: Ask) -> Stats {
+fn stats_by(
+    backend: Option<Backend>,
+    x: &[u8],
+    numbers: &Numbers,
+    row: &Row<Statistics<1>>,
+) -> Stats {
     let elements = x.len() / numbers.size();
     let x = &x[..elements * numbers.size()];
     if x.is_empty() {
         return Stats::default();
     }
-    ask(backend, x, numbers.non_finite(), numbers, Want::Places(None)).stats(x, numbers)
+    let out = (numbers, Want::Places(None));
+    row.run(backend, x, numbers.non_finite(), out).stats(x, numbers)
 }
 
 /// What the loop finds, without the indices of the lowest and the highest number.
 #[cfg(feature = "views")]
 #[inline(never)]
 pub(crate) fn tally(backend: Backend, x: &[u8], numbers: &Numbers) -> Tally {
-    let (ask, _) = of_width(numbers.size(), [u8::stats, u16::stats, u32::stats, u64::stats]);
-    ask(Some(backend), x, numbers.non_finite(), numbers, Want::Counts)
+    let (row, _) = of_width(numbers.size(), [u8::STATS, u16::STATS, u32::STATS, u64::STATS]);
+    row.run(Some(backend), x, numbers.non_finite(), (numbers, Want::Counts))
 }

@@ -8,7 +8,7 @@ use crate::line::{COUNTED, Line};
 
 /// What is asked of a loop.
 #[derive(Debug)]
-pub enum Want<'n> {
+pub(crate) enum Want<'n> {
     /// All except the places of the lowest and of the highest key.
     #[cfg(feature = "views")]
     Counts,
@@ -18,7 +18,7 @@ pub enum Want<'n> {
 
 /// What a loop finds.
 #[derive(Clone, Copy, Debug)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// The lowest and the highest key of finite elements. Without any they mean nothing.
     pub(crate) keys: [i64; 2],
     /// Elements before which there is none of these keys. With places the first elements that have
@@ -92,7 +92,7 @@ impl Tally {
 
 /// The validity of a column, and room for a part of it.
 #[derive(Debug)]
-pub struct Nulls<'n> {
+pub(crate) struct Nulls<'n> {
     pub(crate) bitmap: Bitmap<'n>,
     /// A valid element that is finite.
     pub(crate) first: usize,

@@ -1,6 +1,6 @@
 //! Validity bitmaps of Apache Arrow, and packed bits under one.
 
-use crate::backend::{Backend, Question, Row, row};
+use crate::backend::{Backend, Question, Row};
 use crate::bitmap::Bitmap;
 use crate::loops::validity::{ClearNulls, CountNulls};
 use crate::rule::{Comparison, UNUSED};
@@ -36,9 +36,9 @@ pub fn count_nulls(
     offset: usize,
     elements: usize,
 ) -> usize {
-    static ROW: Row<CountNulls> = row::<CountNulls>();
+    static ROW: Row<CountNulls> = Row::<CountNulls>::of::<CountNulls>();
     let Bitmap { bytes, shift } = Bitmap::new(bitmap, offset, elements);
-    Backend::run::<CountNulls>(backend, &ROW, bytes, &UNUSED, [shift, shift + elements])
+    ROW.run(backend, bytes, &UNUSED, [shift, shift + elements])
 }
 
 /// Clears the bits of nulls among the first `elements` packed bits: bit `i` stays as it is where
@@ -55,8 +55,8 @@ pub fn clear_nulls(
     bitmap: &[u8],
     offset: usize,
 ) -> usize {
-    static ROW: Row<ClearNulls> = row::<ClearNulls>();
+    static ROW: Row<ClearNulls> = Row::<ClearNulls>::of::<ClearNulls>();
     assert!(elements.div_ceil(8) <= bits.len(), "packed bits that are too short");
     let Bitmap { bytes, shift } = Bitmap::new(bitmap, offset, elements);
-    Backend::run::<ClearNulls>(backend, &ROW, bytes, &UNUSED, (shift, bits, elements))
+    ROW.run(backend, bytes, &UNUSED, (shift, bits, elements))
 }
