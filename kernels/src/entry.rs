@@ -135,7 +135,7 @@ pub fn bits<L: Lane>(
     bits_by(L::PACKED_BITS, L::SIZE, backend, x, rule, out, offset);
 }
 
-#[inline(always)]
+#[inline(never)]
 #[track_caller]
 pub(crate) fn bits_by(
     row: &Row<Bits<1>>,

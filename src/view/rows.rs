@@ -114,16 +114,20 @@ impl Rows<'_> {
         self.each(out, &|part, out| part.rows(self.axis, predicate, answers(out)))
     }
 
+    /// Whether an output of this length has one place for each row.
+    #[inline(never)]
+    fn check(&self, output: usize) -> Result<(), Error> {
+        let rows = self.len();
+        if rows == output { Ok(()) } else { Err(Error::Rows { rows, output }) }
+    }
+
     /// Calls `ask` for parts of the view with the places of their rows.
     fn each<A: Send>(
         &self,
         out: &mut [A],
         ask: &(impl Fn(Part<'_, '_>, &mut [A]) + Sync),
     ) -> Result<(), Error> {
-        let rows = self.len();
-        if rows != out.len() {
-            return Err(Error::Rows { rows, output: out.len() });
-        }
+        self.check(out.len())?;
         #[cfg(feature = "rayon")]
         if self.axis != 0
             && let Some(threads) = self.view.shared()
