@@ -51,8 +51,8 @@ class Rule:
         self.either = variant == "Either"
         fields = dict(re.findall(r"(\w+): (\w+)", fields))
         self.width = 8 * int(fields["width"])
-        self.mask, self.bound, self.run = (int(fields[name]) for name in ("mask", "bound", "run"))
-        self.registers = {name: int(fields[name]) for name in ("usual", "other")}
+        self.mask, self.bound = (int(fields[name]) for name in ("mask", "bound"))
+        self.answers = [int(fields[name]) for name in ("usual", "other")]
         self.operation, self.screened = fields["operation"], fields["screens"]
         self.negate = fields["negate"] == "true"
         # As `Comparison::is_ieee` has it.
@@ -79,9 +79,10 @@ class Rule:
         if self.screened == "Flipped":
             assert self.width == 8
             yield "screen", bits ^ (~self.bound & 0xFF) == 0xFF
-        elif self.screened in ("Above", "Run"):
+        elif self.screened in ("Above", "Ones"):
             above = self.screened == "Above"
-            mask, least = (self.mask, self.bound + 1) if above else (self.run, self.run)
+            ones = self.bound & ~(1 << self.width - 1)
+            mask, least = (self.mask, self.bound + 1) if above else (ones, ones)
             yield "screen", reaches(bits & mask, least)
             if self.width == 64:
                 yield "screen of the upper 32 bits", reaches(z3.LShR(bits & mask, 32), least >> 32)
@@ -137,9 +138,8 @@ def main():
             continue
         for screen, may_hit in rule.screens(bits):
             claims.prove(z3.Implies(rule.positive(bits), may_hit), f"{name}: {screen}", bits)
-        # The bytes of answers in registers.
-        right = {"usual": 0x01010101 * rule.negate, "other": 0x01010101 * (not rule.negate)}
-        claims.prove(z3.BoolVal(rule.registers == right), f"{name}: registers", bits)
+        right = [rule.negate, not rule.negate]
+        claims.prove(z3.BoolVal(rule.answers == right), f"{name}: answers", bits)
         if rule.operation == "Ones":
             # Compares the bits that the top lacks, in 16-bit lanes that saturate from bit 15 on.
             top = rule.mask >> rule.below_top

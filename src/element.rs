@@ -25,20 +25,13 @@ pub trait Element: Bits {
 struct Typed<T>(PhantomData<T>);
 
 impl<T: Element> Typed<T> {
-    const RULES: &'static Rules = &T::FORMAT.rules(false);
-    const OPPOSITES: &'static Rules = &T::FORMAT.rules(true);
+    const RULES: &'static Rules = &T::FORMAT.rules();
 }
 
 /// [`Format::rule`] for this type.
 #[inline]
 pub(crate) fn rule<T: Element>(predicate: Predicate) -> &'static Rule {
     &Typed::<T>::RULES[predicate as usize]
-}
-
-/// The negation of [`rule`].
-#[inline]
-pub(crate) fn opposite<T: Element>(predicate: Predicate) -> &'static Rule {
-    &Typed::<T>::OPPOSITES[predicate as usize]
 }
 
 macro_rules! element {

@@ -8,7 +8,8 @@ use nonfinite_kernels::{MaskOut, bytes, bytes_mut, typed};
 
 #[cfg(feature = "stats")]
 use crate::Stats;
-use crate::element::{opposite, rule};
+use crate::element::rule;
+use crate::format::with_opposite;
 use crate::{Census, Element, Predicate};
 #[cfg(feature = "views")]
 use crate::{Elements, Error, Rows, TensorView};
@@ -135,7 +136,8 @@ pub fn any<T: Element>(x: &[T], predicate: Predicate) -> bool {
 #[must_use]
 #[inline]
 pub fn all<T: Element>(x: &[T], predicate: Predicate) -> bool {
-    typed::position::<T::Lane>(None, bytes(x), opposite::<T>(predicate)).is_none()
+    let position = |opposite: &_| typed::position::<T::Lane>(None, bytes(x), opposite);
+    with_opposite(predicate, rule::<T>, position).is_none()
 }
 
 /// Whether all elements are finite. True for an empty slice. Stops soon after the first NaN or

@@ -6,13 +6,10 @@
 pub struct Comparison {
     mask: u64,
     bound: u64,
-    /// The leading ones of the bound below the sign bit, if the mask has them too: see
-    /// [`Comparison::screen`].
-    run: u64,
-    /// The answer for an element that is not a hit, in each of four bytes.
-    usual: u32,
+    /// The answer for an element that is not a hit.
+    usual: u8,
     /// The answer for a hit.
-    other: u32,
+    other: u8,
     width: u8,
     operation: Operation,
     screens: Screens,
@@ -43,8 +40,8 @@ enum Screens {
     /// Elements above the bound. The mask has no sign bit, so an unsigned comparison gives the same
     /// result.
     Above,
-    /// Elements with the run of ones.
-    Run,
+    /// Elements with the ones of the bound. Used if the bit below the sign is one of them.
+    Ones,
     Flipped,
 }
 
@@ -180,40 +177,34 @@ const fn top(size: usize) -> u64 {
     }
 }
 
-/// The ones of `bound` from the bit below the sign to the first zero.
-const fn run_of_ones(size: usize, bound: u64) -> u64 {
+/// Whether the bound, without its sign, is a run of ones that begins at the bit below the sign.
+const fn is_run_of_ones(size: usize, bound: u64) -> bool {
     let below_sign = bound << (64 - 8 * size) << 1;
-    let ones = match below_sign.leading_ones() {
-        0 => 0,
-        run => u64::MAX << (u64::BITS - run),
-    };
-    ones >> 1 >> (64 - 8 * size)
+    let ones = below_sign.leading_ones();
+    ones != 0 && ones == below_sign.count_ones()
 }
 
 impl Comparison {
     const fn new(mask: u64, bound: u64, size: usize, operation: Operation) -> Self {
-        let ones = run_of_ones(size, bound);
-        let run = if mask & ones == ones { ones } else { 0 };
         let screens = match operation {
             Operation::Greater if (mask | bound) & sign(size) == 0 => Screens::Above,
             Operation::Ones | Operation::Equal if size == 1 && mask == 0xFF => Screens::Flipped,
-            Operation::Ones | Operation::Equal if run != 0 => Screens::Run,
+            Operation::Ones | Operation::Equal if bound & sign(size) >> 1 != 0 => Screens::Ones,
             _ => Screens::Never,
         };
         Self {
             mask,
             bound,
-            run,
             usual: 0,
-            other: 0x0101_0101,
+            other: 1,
             width: size as u8,
             operation,
             screens,
             negate: false,
             ieee: matches!(operation, Operation::Greater)
                 && mask == sign(size) - 1
-                && bound != 0
-                && bound == ones,
+                && bound & sign(size) == 0
+                && is_run_of_ones(size, bound),
             minus_zero: false,
         }
     }
@@ -240,7 +231,7 @@ impl Comparison {
         self.bound
     }
 
-    /// The answer for an element that is not a hit, in four bytes, and the answer for a hit.
+    /// The answer for an element that is not a hit, and the answer for a hit: 0 and 1, or 1 and 0.
     #[inline(always)]
     pub(crate) fn answers(&self) -> [u64; 2] {
         [self.usual.into(), self.other.into()]
@@ -268,10 +259,10 @@ impl Comparison {
         match self.screens {
             Screens::Never => Screen::None,
             Screens::Flipped => Screen::Flipped { flip: !self.bound & 0xFF },
-            Screens::Above | Screens::Run => {
-                let above = self.screens == Screens::Above;
-                let mask = if above { self.mask } else { self.run };
-                Screen::Masked { mask, least: if above { self.bound + 1 } else { self.run } }
+            Screens::Above => Screen::Masked { mask: self.mask, least: self.bound + 1 },
+            Screens::Ones => {
+                let ones = self.bound & (sign(self.size()) - 1);
+                Screen::Masked { mask: ones, least: ones }
             }
         }
     }
@@ -306,7 +297,7 @@ impl Comparison {
         let mut special = *self;
         special.mask = self.bound;
         special.operation = Operation::Equal;
-        special.screens = Screens::Run;
+        special.screens = Screens::Ones;
         special.ieee = false;
         special
     }

@@ -111,15 +111,13 @@ impl Format {
         &RULES[self as usize][predicate as usize]
     }
 
-    /// The rules, or their negations. A caller with a fixed type links only the rules of its
-    /// format.
-    pub(crate) const fn rules(self, opposite: bool) -> Rules {
+    /// The rules. A caller with a fixed type links only those of its format.
+    pub(crate) const fn rules(self) -> Rules {
         let mut rules = [Rule::Constant { answer: false, size: 1 }; Predicate::ALL.len()];
         let mut i = 0;
         while i < rules.len() {
             assert!(Predicate::ALL[i] as usize == i, "all predicates in the order of the enum");
-            let rule = self.make_rule(Predicate::ALL[i]);
-            rules[i] = if opposite { rule.not() } else { rule };
+            rules[i] = self.make_rule(Predicate::ALL[i]);
             i += 1;
         }
         rules
@@ -158,6 +156,24 @@ impl Format {
     }
 }
 
+/// Calls `ask` with the opposite of the rule for `predicate`.
+#[inline(always)]
+pub(crate) fn with_opposite<R>(
+    predicate: Predicate,
+    rule: impl Fn(Predicate) -> &'static Rule,
+    ask: impl FnOnce(&Rule) -> R,
+) -> R {
+    let negated;
+    ask(match predicate {
+        // The usual question, without a copy of a rule: 2 to 3 ns less (AMD EPYC Zen 4).
+        Predicate::Finite => rule(Predicate::NonFinite),
+        _ => {
+            negated = rule(predicate).not();
+            &negated
+        }
+    })
+}
+
 /// The rules of one format, by predicate.
 pub(crate) type Rules = [Rule; Predicate::ALL.len()];
 
@@ -169,7 +185,7 @@ const fn all_rules() -> [Rules; TABLE.len()] {
     let mut all = [[Rule::Constant { answer: false, size: 1 }; Predicate::ALL.len()]; TABLE.len()];
     let mut i = 0;
     while i < TABLE.len() {
-        all[i] = TABLE[i].format.rules(false);
+        all[i] = TABLE[i].format.rules();
         i += 1;
     }
     all
@@ -231,7 +247,6 @@ mod tests {
                 println!("opposite {format} {predicate:?} {opposite:?}");
                 assert_eq!(rule.size(), format.size_in_bytes());
                 assert_eq!(opposite.not(), *rule);
-                assert_eq!(format.rules(true)[predicate as usize], opposite);
             }
         }
     }

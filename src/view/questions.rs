@@ -6,6 +6,7 @@ use super::part::{Condition, Part};
 use super::{Positions, TensorView};
 #[cfg(feature = "stats")]
 use crate::Stats;
+use crate::format::with_opposite;
 use crate::{Census, Error, Predicate};
 
 impl<'a> TensorView<'a> {
@@ -94,16 +95,8 @@ impl<'a> TensorView<'a> {
     #[must_use]
     #[inline(always)]
     pub fn all(&self, predicate: Predicate) -> bool {
-        let negated;
-        let opposite = match predicate {
-            // The usual question, without a copy of a rule: 2 to 3 ns less (AMD EPYC Zen 4).
-            Predicate::Finite => self.format.rule(Predicate::NonFinite),
-            _ => {
-                negated = self.format.rule(predicate).not();
-                &negated
-            }
-        };
-        !self.any_where(Condition::new(opposite))
+        let any = |opposite: &_| self.any_where(Condition::new(opposite));
+        !with_opposite(predicate, |predicate| self.format.rule(predicate), any)
     }
 
     // Always inlined, as `any` and `all`: where the caller has just made the view, its fields fold

@@ -14,6 +14,7 @@ use super::boxes::{Boxed, boxes};
 use super::part::{Condition, Part};
 use super::pieces::{Piece, next_hit, pieces};
 use super::validity::{Validity, first_one};
+use crate::format::with_opposite;
 use crate::{Error, Predicate};
 
 /// So many hits of a search are looked up in the bitmap one by one.
@@ -138,7 +139,8 @@ impl<'a> ValidView<'a> {
     /// for which the answer is no.
     #[must_use]
     pub fn all(&self, predicate: Predicate) -> bool {
-        !self.any_by(&self.view.format.rule(predicate).not())
+        let rule = |predicate| self.view.format.rule(predicate);
+        !with_opposite(predicate, rule, |opposite| self.any_by(opposite))
     }
 
     pub(super) fn any_by(&self, rule: &Rule) -> bool {
