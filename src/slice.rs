@@ -246,12 +246,19 @@ pub fn count_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out
     rows(x.into(), [out.len(), columns], &mut |rows| rows.count(predicate, out));
 }
 
-/// Asks about the elements as rows of `columns`. Not generic, so that it is compiled once.
+/// Asks about the elements as rows. `shape` is the number of rows and their length. Not generic,
+/// so that it is compiled once.
 #[cfg(feature = "views")]
 #[track_caller]
-fn rows(x: Elements<'_>, shape: [usize; 2], ask: &mut dyn FnMut(Rows<'_>) -> Result<(), Error>) {
-    let (elements, [rows, columns]) = (x.len(), shape);
+fn rows(
+    x: Elements<'_>,
+    shape: [usize; 2],
+    ask: &mut dyn FnMut(Rows<'_>) -> Result<(), Error>,
+) {
+    let elements = x.len();
     let view = TensorView::shaped(x, &shape).ok().filter(|view| view.len() == elements);
-    let Some(view) = view else { panic!("{elements} elements are not {rows} rows of {columns}") };
-    view.rows(1).and_then(ask).unwrap();
+    if view.and_then(|view| view.rows(1).and_then(&mut *ask).ok()).is_none() {
+        let [rows, columns] = shape;
+        panic!("{elements} elements are not {rows} rows of {columns}");
+    }
 }
