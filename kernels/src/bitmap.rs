@@ -54,9 +54,15 @@ impl<'b> Bitmap<'b> {
                 let high = u64::from(rest.first().copied().unwrap_or(0));
                 joined(u64::from_le_bytes(*low), high, shift)
             }
-            None => bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)) >> shift,
+            None => few_bytes(bytes) >> shift,
         }
     }
+}
+
+/// Fewer than eight bytes as a word. Not inlined, since the compiler writes the loop out.
+#[inline(never)]
+fn few_bytes(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
 /// 64 bits from bit `shift` of `low` on, below 64. `high` has the bits behind those of `low`.

@@ -244,16 +244,17 @@ fn shifted_bits(
 /// `count` is at most 64 and `shift` is below 8.
 #[inline(never)]
 fn merge(out: &mut [u8], bits: u64, shift: usize, count: usize) {
-    let here = !(u128::MAX << count) << shift;
-    let new = u128::from(bits) << shift & here;
+    let mut here = !(u128::MAX << count) << shift;
+    let mut new = u128::from(bits) << shift & here;
     if shift + count <= 64
         && let Some(word) = out.first_chunk_mut()
     {
         *word = (u64::from_le_bytes(*word) & !(here as u64) | new as u64).to_le_bytes();
         return;
     }
-    for ((byte, new), here) in out.iter_mut().zip(new.to_le_bytes()).zip(here.to_le_bytes()) {
-        *byte = *byte & !here | new;
+    for byte in out.iter_mut().take((shift + count).div_ceil(8)) {
+        *byte = *byte & !(here as u8) | new as u8;
+        (here, new) = (here >> 8, new >> 8);
     }
 }
 

@@ -94,14 +94,18 @@ fn clear_last(bitmap: Bitmap<'_>, bits: &mut [u8], done: usize, elements: usize)
     for first in (done..elements).step_by(64) {
         let few = (elements - first).min(64);
         let here = u64::MAX >> (64 - few);
-        let word = Bitmap { bytes: bits, shift: 0 }.word(first) & (bitmap.word(first) | !here);
+        let mut word = Bitmap { bytes: bits, shift: 0 }.word(first) & (bitmap.word(first) | !here);
         // A whole word where there is one: bits of other elements keep their values.
-        let out = bits.get_mut(first / 8..).unwrap_or_default();
-        match out.first_chunk_mut() {
-            Some(out) => *out = word.to_le_bytes(),
-            None => out.iter_mut().zip(word.to_le_bytes()).for_each(|(out, byte)| *out = byte),
-        }
         ones += (word & here).count_ones() as usize;
+        let out = bits.get_mut(first / 8..).unwrap_or_default();
+        if let Some(out) = out.first_chunk_mut() {
+            *out = word.to_le_bytes();
+            continue;
+        }
+        for byte in out {
+            *byte = word as u8;
+            word >>= 8;
+        }
     }
     ones
 }

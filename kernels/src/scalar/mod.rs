@@ -57,11 +57,18 @@ pub(crate) fn mask<const W: usize>(
 
 /// A word for each 64 elements. The bits of the last elements are returned.
 pub(crate) fn bits<const W: usize>(x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
-    let (words, last) = x.split_at(out.len() * 64 * W);
-    for (part, word) in words.chunks_exact(64 * W).zip(out) {
-        *word = bits_few::<W>(part, comparison).to_le_bytes();
+    // One call of `bits_few`, which would be inlined twice.
+    let (mut rest, mut out) = (x, out.iter_mut());
+    loop {
+        let word = out.next();
+        let part = if word.is_some() { 64 * W } else { rest.len() };
+        let bits;
+        (bits, rest) = (bits_few::<W>(&rest[..part], comparison), &rest[part..]);
+        match word {
+            Some(word) => *word = bits.to_le_bytes(),
+            None => return bits,
+        }
     }
-    bits_few::<W>(last, comparison)
 }
 
 /// Bit `i` for element `i` of at most 64.
