@@ -250,11 +250,7 @@ pub fn count_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out
 /// so that it is compiled once.
 #[cfg(feature = "views")]
 #[track_caller]
-fn rows(
-    x: Elements<'_>,
-    shape: [usize; 2],
-    ask: &mut dyn FnMut(Rows<'_>) -> Result<(), Error>,
-) {
+fn rows(x: Elements<'_>, shape: [usize; 2], ask: &mut dyn FnMut(Rows<'_>) -> Result<(), Error>) {
     let elements = x.len();
     let view = TensorView::shaped(x, &shape).ok().filter(|view| view.len() == elements);
     if view.and_then(|view| view.rows(1).and_then(&mut *ask).ok()).is_none() {

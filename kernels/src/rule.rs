@@ -332,12 +332,19 @@ impl Comparison {
     /// The rule itself, for the bits of one element. Every backend must agree with it.
     #[inline(always)]
     pub(crate) fn holds(&self, bits: u64) -> bool {
-        let masked = bits & self.mask;
-        let up = 64 - 8 * u32::from(self.width);
-        let above = (masked << up).cast_signed() > (self.bound << up).cast_signed();
+        self.holds_of(self.size(), bits)
+    }
+
+    /// [`Comparison::holds`], for a caller that knows the size of an element.
+    #[inline(always)]
+    pub(crate) fn holds_of(&self, size: usize, bits: u64) -> bool {
+        // In the upper bits of a word, so that the compiler sees that the others do not count.
+        let up = 64 - 8 * size;
+        let (masked, bound) = ((bits & self.mask) << up, self.bound << up);
+        let above = masked.cast_signed() > bound.cast_signed();
         // Without a branch: a loop over elements is compiled once, not once for each operation.
         let greater = matches!(self.operation, Operation::Greater);
-        let holds = above & greater | (masked == self.bound) & !greater;
+        let holds = above & greater | (masked == bound) & !greater;
         holds != self.negate
     }
 }

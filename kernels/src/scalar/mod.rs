@@ -7,9 +7,11 @@ mod scale;
 #[cfg(feature = "stats")]
 mod stats;
 
+use core::array::from_fn;
 use core::mem::MaybeUninit;
 
 use crate::found::{ClassCounts, Counted};
+use crate::out::MaskOut;
 use crate::rule::Comparison;
 
 #[cfg(feature = "replace")]
@@ -51,40 +53,57 @@ pub(crate) fn mask<const W: usize>(
     out: &mut [MaybeUninit<bool>],
 ) {
     for (bits, slot) in elements::<W>(x).zip(out) {
-        slot.write(comparison.holds(bits));
+        slot.write(comparison.holds_of(W, bits));
     }
 }
 
 /// A word for each 64 elements. The bits of the last elements are returned.
 pub(crate) fn bits<const W: usize>(x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
-    // One call of `bits_few`, which would be inlined twice.
-    let (mut rest, mut out) = (x, out.iter_mut());
+    pack(mask::<W>, W, x, comparison, out)
+}
+
+/// [`bits`] by masks of 64 elements. Not generic, so that it is compiled once.
+#[inline(never)]
+fn pack(
+    mask: fn(&[u8], &Comparison, &mut [MaybeUninit<bool>]),
+    size: usize,
+    x: &[u8],
+    comparison: &Comparison,
+    out: &mut [[u8; 8]],
+) -> u64 {
+    let (mut rest, mut words) = (x, out.iter_mut());
     loop {
-        let word = out.next();
-        let part = if word.is_some() { 64 * W } else { rest.len() };
-        let bits;
-        (bits, rest) = (bits_few::<W>(&rest[..part], comparison), &rest[part..]);
+        let word = words.next();
+        let elements = if word.is_some() { 64 } else { rest.len() / size };
+        let (part, behind) = rest.split_at(elements * size);
+        let mut answers = [0; 64];
+        mask(part, comparison, MaskOut::from(&mut answers[..elements]).slots());
+        // The product has byte `i`, which is 0 or 1, as bit `i` of the highest byte.
+        let pack =
+            |bytes| (u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
+        let bits = from_fn(|i| pack(answers.as_chunks().0[i]));
         match word {
-            Some(word) => *word = bits.to_le_bytes(),
-            None => return bits,
+            Some(word) => *word = bits,
+            None => return u64::from_le_bytes(bits),
         }
+        rest = behind;
     }
 }
 
 /// Bit `i` for element `i` of at most 64.
 #[inline(always)]
 pub(crate) fn bits_few<const W: usize>(x: &[u8], comparison: &Comparison) -> u64 {
-    elements::<W>(x).rev().fold(0, |word, bits| word << 1 | u64::from(comparison.holds(bits)))
+    elements::<W>(x).rev().fold(0, |word, bits| word << 1 | u64::from(comparison.holds_of(W, bits)))
 }
 
 /// The index of the first hit.
 pub(crate) fn position<const W: usize>(x: &[u8], comparison: &Comparison) -> Option<usize> {
-    elements::<W>(x).position(|bits| comparison.holds(bits))
+    elements::<W>(x).position(|bits| comparison.holds_of(W, bits))
 }
 
 /// The number of hits.
 pub(crate) fn count<const W: usize>(x: &[u8], comparison: &Comparison) -> Counted {
-    Counted { hits: elements::<W>(x).filter(|&bits| comparison.holds(bits)).count(), from: 0 }
+    Counted { hits: elements::<W>(x).filter(|&bits| comparison.holds_of(W, bits)).count(), from: 0 }
 }
 
 /// NaN and infinities, by the comparison for NaN.
