@@ -61,7 +61,7 @@ impl<'b> Bitmap<'b> {
 
 /// Fewer than eight bytes as a word. Not inlined, since the compiler writes the loop out.
 #[inline(never)]
-fn few_bytes(bytes: &[u8]) -> u64 {
+pub(crate) fn few_bytes(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 

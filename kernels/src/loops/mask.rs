@@ -76,17 +76,19 @@ impl<const W: usize> Loop for Mask<W> {
             return;
         }
         let negate = comparison.negate();
+        let head = if x.len() < ALIGN_FROM { 0 } else { until_line(x, W) / W };
+        let x = &x[..out.len() * W];
         match comparison.operation() {
             Operation::Ones if negate => {
-                return plain::<I, W, { op::ONES_NOT }>(isa, x, comparison, out);
+                return plain::<I, W, { op::ONES_NOT }>(isa, x, comparison, head, out);
             }
-            Operation::Ones => return plain::<I, W, { op::ONES }>(isa, x, comparison, out),
+            Operation::Ones => return plain::<I, W, { op::ONES }>(isa, x, comparison, head, out),
             // Some formats of one byte have such a rule.
             Operation::Equal if W == 1 && negate && !I::STORES_NEGATED => {
-                return plain::<I, W, { op::EQUAL_NOT }>(isa, x, comparison, out);
+                return plain::<I, W, { op::EQUAL_NOT }>(isa, x, comparison, head, out);
             }
-            Operation::Equal => plain::<I, W, { op::EQUAL }>(isa, x, comparison, out),
-            Operation::Greater => plain::<I, W, { op::GREATER }>(isa, x, comparison, out),
+            Operation::Equal => plain::<I, W, { op::EQUAL }>(isa, x, comparison, head, out),
+            Operation::Greater => plain::<I, W, { op::GREATER }>(isa, x, comparison, head, out),
         }
         if negate && !I::STORES_NEGATED {
             invert(out);
@@ -100,6 +102,7 @@ fn plain<I: Simd, const W: usize, const OP: u8>(
     isa: I,
     x: &[u8],
     comparison: &Comparison,
+    head: usize,
     out: &mut [MaybeUninit<bool>],
 ) {
     // A turn of the loop costs as much as a block of narrow elements.
@@ -109,8 +112,7 @@ fn plain<I: Simd, const W: usize, const OP: u8>(
         _ => 1,
     };
     let with = isa.with::<W>(comparison);
-    let head = if x.len() < ALIGN_FROM { 0 } else { until_line(x, W) / W };
-    let (x, Some(last)) = (&x[..out.len() * W], out.len().checked_sub(64)) else { return };
+    let Some(last) = out.len().checked_sub(64).filter(|_| out.len() * W <= x.len()) else { return };
     let (mut at, mut next) = (0, if head == 0 { blocks * 64 } else { head });
     while at < out.len() {
         for block in 0..blocks {

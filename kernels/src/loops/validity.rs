@@ -15,7 +15,7 @@
 //! valid:   kjihgfed                    bitmap[0] >> 3 | bitmap[1] << 5
 //! ```
 
-use crate::bitmap::Bitmap;
+use crate::bitmap::{Bitmap, few_bytes};
 use crate::rule::Comparison;
 use crate::simd::{Loop, Simd};
 
@@ -48,12 +48,9 @@ impl Loop for CountNulls {
         let before = !first & !(u8::MAX << begin);
         let behind = if end.is_multiple_of(8) { 0 } else { !last & u8::MAX << (end % 8) };
         let (words, rest) = bytes.as_chunks();
-        let mut zeros = 0;
+        let mut zeros = 8 * rest.len() - few_bytes(rest).count_ones() as usize;
         for word in words {
             zeros += u64::from_le_bytes(*word).count_zeros() as usize;
-        }
-        for byte in rest {
-            zeros += byte.count_zeros() as usize;
         }
         zeros - (before.count_ones() + behind.count_ones()) as usize
     }
