@@ -102,9 +102,16 @@ pub enum Error {
         /// Its size.
         size: usize,
         /// Its stride.
-        stride: i128,
+        stride: isize,
         /// The number of given elements (for a mask, bytes).
         elements: usize,
+    },
+    /// A stride of type `usize` exceeds `isize::MAX`: it may be a negative stride that was cast.
+    LargeStride {
+        /// The dimension.
+        dimension: usize,
+        /// Its stride.
+        stride: usize,
     },
     /// Two coordinates of a mask may name one byte; see [`crate::MaskView::strided`].
     Overlap {
@@ -217,6 +224,9 @@ impl fmt::Display for Error {
                 "dimension {dimension} (size {size}, stride {stride}) leads outside of the \
                  {elements} elements given"
             ),
+            Self::LargeStride { dimension, stride } => {
+                write!(f, "dimension {dimension} has stride {stride}, more than an isize can hold")
+            }
             Self::Overlap { dimension, stride, needed } => write!(
                 f,
                 "dimension {dimension} of the output (stride {stride}) may name bytes that others \

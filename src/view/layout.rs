@@ -106,21 +106,25 @@ impl<'a> Layout<'a> {
         if offset >= elements {
             return Err(Error::OffsetOutOfBounds { offset, elements });
         }
-        let (mut first, mut last) = (offset as i128, offset as i128);
+        let (mut first, mut last) = (offset, offset);
         for (dimension, &size) in self.sizes().iter().enumerate() {
-            let stride = match self.strides {
-                Strides::Unsigned(strides) => strides[dimension] as i128,
-                Strides::RowMajor | Strides::Signed(_) => self.stride(dimension) as i128,
-            };
-            // A product that overflows 128 bits leads outside of any memory. Otherwise the sum with
-            // a valid index does not overflow.
-            let outside = Error::OutOfBounds { dimension, size, stride, elements };
-            let reach = (size as i128 - 1).checked_mul(stride).ok_or(outside)?;
-            first = first.saturating_add(reach.min(0));
-            last = last.saturating_add(reach.max(0));
-            if first < 0 || last >= elements as i128 {
-                return Err(outside);
+            if let Strides::Unsigned(strides) = self.strides
+                && size > 1
+                && strides[dimension] > isize::MAX as usize
+            {
+                return Err(Error::LargeStride { dimension, stride: strides[dimension] });
             }
+            let stride = self.stride(dimension);
+            // A number that overflows leads outside of any memory.
+            let reach = (size - 1).checked_mul(stride.unsigned_abs());
+            let moved = match reach {
+                Some(reach) if stride < 0 => first.checked_sub(reach).map(|first| (first, last)),
+                Some(reach) => last.checked_add(reach).map(|last| (first, last)),
+                None => None,
+            };
+            (first, last) = moved
+                .filter(|(_, last)| *last < elements)
+                .ok_or(Error::OutOfBounds { dimension, size, stride, elements })?;
         }
         Ok(())
     }

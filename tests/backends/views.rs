@@ -198,10 +198,15 @@ fn edges_of_layouts() {
     assert_eq!(unsigned(&[1, 2], &[usize::MAX, 1]), Ok(1));
     assert_eq!(unsigned(&[0, 2], &[usize::MAX, usize::MAX]), Ok(0));
     assert_eq!(unsigned(&[2, 1], &[1, 5]), Ok(1));
-    for (size, stride) in [(usize::MAX, usize::MAX), (2, usize::MAX), (2, 2), (3, 1)] {
-        let outside =
-            Error::OutOfBounds { dimension: 0, size, stride: stride as i128, elements: 2 };
-        assert_eq!(unsigned(&[size], &[stride]), Err(outside));
+    for (size, stride) in [(usize::MAX, isize::MAX), (2, isize::MAX), (2, 2), (3, 1)] {
+        let outside = Error::OutOfBounds { dimension: 0, size, stride, elements: 2 };
+        assert_eq!(unsigned(&[size], &[stride as usize]), Err(outside));
+    }
+    for (size, stride) in [(usize::MAX, usize::MAX), (2, isize::MAX as usize + 1)] {
+        assert_eq!(
+            unsigned(&[1, size], &[5, stride]),
+            Err(Error::LargeStride { dimension: 1, stride })
+        );
     }
     // As many dimensions as there can be, and more of size 1.
     let (sizes, strides) = ([1; 300], [5; 300]);
@@ -270,8 +275,8 @@ fn what_views_refuse() {
         (usize::MAX, isize::MAX),
         ((1 << (usize::BITS / 2)) + 1, 1 << (usize::BITS / 2)),
     ] {
-        assert_eq!(refused(0, &[size], &[stride]), outside(0, size, stride as i128));
-        assert_eq!(refused(9, &[1, size], &[0, stride]), outside(1, size, stride as i128));
+        assert_eq!(refused(0, &[size], &[stride]), outside(0, size, stride));
+        assert_eq!(refused(9, &[1, size], &[0, stride]), outside(1, size, stride));
     }
     assert_eq!(
         TensorView::shaped(&x[..], &[3, 4]).map(|view| view.len()).unwrap_err(),

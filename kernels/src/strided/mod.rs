@@ -334,15 +334,17 @@ fn check(elements: usize, offset: usize, dims: impl Iterator<Item = (usize, isiz
     if dims.clone().any(|(size, _)| size == 0) {
         return;
     }
-    // The product of a size and a stride, added to a valid index, fits into 128 bits.
-    let (mut first, mut last) = (offset as i128, offset as i128);
+    let (mut first, mut last) = (Some(offset), Some(offset));
     for (size, stride) in dims {
-        let reach = (size as i128 - 1) * stride as i128;
-        first += reach.min(0);
-        last += reach.max(0);
-        assert!(first >= 0 && last < elements as i128, "the tensor reaches outside of the slice");
+        // A number that overflows is outside of any slice.
+        let reach = (size - 1).checked_mul(stride.unsigned_abs());
+        let end = if stride < 0 { &mut first } else { &mut last };
+        *end = end.zip(reach).and_then(|(end, reach)| {
+            if stride < 0 { end.checked_sub(reach) } else { end.checked_add(reach) }
+        });
     }
-    assert!(last < elements as i128, "the tensor reaches outside of the slice");
+    let inside = first.is_some() && last.is_some_and(|last| last < elements);
+    assert!(inside, "the tensor reaches outside of the slice");
 }
 
 /// The dense kernels. Not inlined, so that each is compiled once.
