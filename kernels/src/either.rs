@@ -7,6 +7,7 @@
 use core::mem::MaybeUninit;
 
 use crate::backend::{Backend, Row};
+use crate::line::elements;
 use crate::loops::bits::Bits;
 use crate::loops::count::Count;
 use crate::loops::mask::Mask;
@@ -111,7 +112,7 @@ pub(crate) fn position(
         let first = row.run(backend, x, &nan, ());
         let before = first.map_or(x, |first| &x[..first * size]);
         let index = row.run(backend, before, &inf, ()).or(first).map(|index| done + index);
-        done += x.len() / size;
+        done += elements(x.len(), size);
         index
     })
 }

@@ -13,6 +13,7 @@ use crate::backend::{Backend, Row};
 use crate::census::{Census, Occurrences};
 use crate::either;
 use crate::lane::Lane;
+use crate::line::elements;
 use crate::loops::bits::Bits;
 use crate::loops::census::Census as Classes;
 use crate::loops::count::Count;
@@ -24,7 +25,7 @@ use crate::rule::{Comparison, Rule};
 /// The bytes of the whole elements, and their number.
 #[inline(always)]
 fn whole(size: usize, x: &[u8]) -> (&[u8], usize) {
-    let elements = x.len() / size;
+    let elements = elements(x.len(), size);
     (&x[..elements * size], elements)
 }
 
@@ -186,7 +187,7 @@ fn other_bits(
     (out, shift): (&mut [u8], usize),
 ) {
     check(size, rule);
-    let elements = x.len() / size;
+    let elements = elements(x.len(), size);
     match rule {
         Rule::Constant { answer, .. } => fill_bits(*answer, elements, out, shift),
         _ if shift == 0 => {
@@ -225,7 +226,7 @@ fn shifted_bits(
 ) {
     const WORDS: usize = 64;
     for x in x.chunks(WORDS * 64 * size) {
-        let elements = x.len() / size;
+        let elements = elements(x.len(), size);
         let mut words = [[0; 8]; WORDS];
         let words = &mut words[..elements.div_ceil(64)];
         let bits = words_of_bits(row, backend, x, rule, &mut words[..elements / 64]);

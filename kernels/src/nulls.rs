@@ -3,6 +3,7 @@
 use crate::backend::Backend;
 use crate::bitmap::Bitmap;
 use crate::lane::{Loops, of_width};
+use crate::line::elements;
 use crate::numbers::Numbers;
 use crate::scalar;
 use crate::stats::Stats;
@@ -25,7 +26,7 @@ pub fn stats_of_valid(
     first: usize,
 ) -> Stats {
     let (size, special) = (numbers.size(), numbers.non_finite());
-    let elements = x.len() / size;
+    let elements = elements(x.len(), size);
     let bitmap = Bitmap::new(bitmap, offset, elements);
     let x = &x[..elements * size];
     let is_special = special.holds(scalar::read_any(&x[first * size..][..size]));

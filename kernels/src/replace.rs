@@ -4,6 +4,7 @@
 use crate::backend::{Backend, Question, Row};
 use crate::codes::{Codes, Values};
 use crate::lane::Lane;
+use crate::line::elements;
 use crate::loops::replace::InPlace;
 use crate::rule::{Comparison, Rule};
 use crate::scalar;
@@ -38,7 +39,7 @@ pub(crate) fn replace_by(
 ) -> usize {
     assert!(nan.size() == size, "a rule for elements of another width");
     let Some((comparison, codes)) = Codes::new(nan, values) else { return 0 };
-    let whole = x.len() / size * size;
+    let whole = elements(x.len(), size) * size;
     row.run(backend, &[], &comparison, (&mut x[..whole], &codes))
 }
 
@@ -70,15 +71,15 @@ pub(crate) fn replace_into_by(
     nan: &Rule,
     values: Values,
 ) -> usize {
-    let (elements, results) = (x.len() / size, out.len() / size);
-    assert!(x.len() == out.len(), "{elements} elements, but an output for {results}");
+    let (given, results) = (elements(x.len(), size), elements(out.len(), size));
+    assert!(x.len() == out.len(), "{given} elements, but an output for {results}");
     assert!(nan.size() == size, "a rule for elements of another width");
     let codes = Codes::new(nan, values);
     let mut found = 0;
     for (x, out) in x.chunks(COPIED).zip(out.chunks_mut(COPIED)) {
         out.copy_from_slice(x);
         if let Some((comparison, codes)) = &codes {
-            let whole = out.len() / size * size;
+            let whole = elements(out.len(), size) * size;
             found += row.run(backend, &[], comparison, (&mut out[..whole], codes));
         }
     }

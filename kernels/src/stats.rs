@@ -3,6 +3,7 @@
 use crate::backend::{Backend, Row};
 use crate::census::Census;
 use crate::lane::{Lane, Loops, of_width};
+use crate::line::elements;
 use crate::loops::driver::Statistics;
 use crate::numbers::Numbers;
 use crate::scalar;
@@ -58,7 +59,7 @@ impl Tally {
     pub(crate) fn stats(&self, x: &[u8], numbers: &Numbers) -> Stats {
         let (class, size) = (|class| self.classes.class(class), numbers.size());
         let census = Census::new(class(0), class(1), class(2));
-        Stats::new(x.len() / size - self.nulls, self, numbers, census, |which| {
+        Stats::new(elements(x.len(), size) - self.nulls, self, numbers, census, |which| {
             self.place(which, x, numbers)
         })
     }
@@ -98,7 +99,7 @@ fn stats_by(
     numbers: &Numbers,
     row: &Row<Statistics<1>>,
 ) -> Stats {
-    let elements = x.len() / numbers.size();
+    let elements = elements(x.len(), numbers.size());
     let x = &x[..elements * numbers.size()];
     if x.is_empty() {
         return Stats::default();

@@ -8,6 +8,7 @@ use super::stats::{Order, Outermost, Scan, SkipWithin};
 use super::validity::CountNulls;
 use crate::bitmap::Bitmap;
 use crate::found::ClassCounts;
+use crate::line::elements;
 use crate::numbers::Numbers;
 use crate::rule::Comparison;
 use crate::scalar;
@@ -77,9 +78,9 @@ impl<I: Simd> Driver<'_, I> {
                     (None, _) => 0,
                     (Some(range), None) => steps.skip.run(isa, rest, rule, range),
                     (Some(range), Some(Nulls { bitmap, .. })) => {
-                        let bitmap = bitmap.from(done / size);
+                        let bitmap = bitmap.from(elements(done, size));
                         let clean = steps.skip_valid.run(isa, rest, rule, (range, bitmap));
-                        tally.nulls += CountNulls::run(isa, bitmap, clean / size, rule);
+                        tally.nulls += CountNulls::run(isa, bitmap, elements(clean, size), rule);
                         clean
                     }
                 };
@@ -98,7 +99,7 @@ impl<I: Simd> Driver<'_, I> {
                 return tally;
             }
             let mut part = &rest[..run.min(rest.len())];
-            let bitmap = nulls.as_ref().map(|nulls| nulls.bitmap.from(done / size));
+            let bitmap = nulls.as_ref().map(|nulls| nulls.bitmap.from(elements(done, size)));
             let [low, high] = tally.keys;
             if bitmap.is_some() {
                 // Of the numbers so far, the one that most often is a normal number.
@@ -108,7 +109,7 @@ impl<I: Simd> Driver<'_, I> {
             let around_zero = low <= 0 && high >= 0;
             // A scan of one sign takes normal numbers only, those so far included.
             let normal = low.unsigned_abs().min(high.unsigned_abs()) >= numbers.least_normal();
-            let (small, non_finite, index) = (tally.small, tally.non_finite, done / size);
+            let (small, non_finite, index) = (tally.small, tally.non_finite, elements(done, size));
             let scan = match expect {
                 _ if !scans || done == 0 || part.len() < 128 => None,
                 expect::NORMAL if !around_zero && normal => Some(expect::ONE_SIGN),
@@ -133,7 +134,7 @@ impl<I: Simd> Driver<'_, I> {
                 let out = (numbers, &mut tally, index, filling);
                 steps.order.run(isa, part, rule, out);
                 if let Some(bitmap) = bitmap {
-                    let copies = CountNulls::run(isa, bitmap, part.len() / size, rule);
+                    let copies = CountNulls::run(isa, bitmap, elements(part.len(), size), rule);
                     tally.nulls += copies;
                     let [zero, small, _] = numbers.counts(filling);
                     tally.zeros -= usize::from(zero) * copies;
@@ -205,10 +206,10 @@ impl<I: Simd> Driver<'_, I> {
             if found.new[i] {
                 let lines = outer[i].lines().as_flattened();
                 let (code, group) = steps.outermost.run(isa, lines, numbers.nan(), flips[i]);
-                (keys[which], from[which]) = (numbers.key(code), group * GROUP / size);
+                (keys[which], from[which]) = (numbers.key(code), elements(group * GROUP, size));
             }
         }
-        let copies = found.bytes / size - found.valid;
+        let copies = elements(found.bytes, size) - found.valid;
         let [zero, small, _] = numbers.counts(filling).map(|one| usize::from(one) * copies);
         tally.nulls += copies;
         let counts = [found.zeros - zero, found.small - small, 0];

@@ -11,6 +11,7 @@ use core::array::from_fn;
 use core::mem::MaybeUninit;
 
 use crate::found::{ClassCounts, Counted};
+use crate::line;
 use crate::out::MaskOut;
 use crate::rule::Comparison;
 
@@ -74,7 +75,7 @@ fn pack(
     let (mut rest, mut words) = (x, out.iter_mut());
     loop {
         let word = words.next();
-        let elements = if word.is_some() { 64 } else { rest.len() / size };
+        let elements = if word.is_some() { 64 } else { line::elements(rest.len(), size) };
         let (part, behind) = rest.split_at(elements * size);
         let mut answers = [0; 64];
         mask(part, comparison, MaskOut::from(&mut answers[..elements]).slots());
