@@ -1,11 +1,10 @@
 //! The entry of each question: checks the arguments and answers constant rules.
 //!
 //! An entry is generic over the width of an element, so a caller that knows the width links only
-//! the loops of that width. The entry calls the loop itself if the rule is one comparison. For
-//! other rules there is a function that is not inlined, whose name ends in
-//! `_by`: otherwise each call of a program would have a copy. Its first arguments are the loops
-//! and the size of an element. [`crate::bytes`], for callers that do not know the width, chooses
-//! them at run time.
+//! the loops of that width. Behind each entry stands a function whose name ends in `_by`. Its first
+//! arguments are the loops and the size of an element: [`crate::bytes`], for other callers, chooses
+//! them at run time. If the rule is one comparison, it only calls the loop. Other rules are
+//! answered by a function that is not inlined: otherwise each call of a program would have a copy.
 
 use core::mem::MaybeUninit;
 
@@ -53,11 +52,22 @@ fn check(size: usize, rule: &Rule) {
 #[inline]
 #[track_caller]
 pub fn mask<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
-    match one_comparison(L::SIZE, rule) {
-        Some(comparison) => {
-            L::MASK.run(backend, whole_of(L::SIZE, x, &out), comparison, out.slots());
-        }
-        None => mask_by(L::MASK, L::SIZE, backend, x, rule, out),
+    mask_by(L::MASK, L::SIZE, backend, x, rule, out);
+}
+
+#[inline(always)]
+#[track_caller]
+pub(crate) fn mask_by(
+    row: &Row<Mask<1>>,
+    size: usize,
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+    out: MaskOut<'_>,
+) {
+    match one_comparison(size, rule) {
+        Some(comparison) => row.run(backend, whole_of(size, x, &out), comparison, out.slots()),
+        None => other_mask(row, size, backend, x, rule, out),
     }
 }
 
@@ -74,7 +84,7 @@ fn whole_of<'x>(size: usize, x: &'x [u8], out: &MaskOut<'_>) -> &'x [u8] {
 
 #[inline(never)]
 #[track_caller]
-pub(crate) fn mask_by(
+fn other_mask(
     row: &Row<Mask<1>>,
     size: usize,
     backend: Option<Backend>,
@@ -136,7 +146,7 @@ pub fn bits<L: Lane>(
     bits_by(L::PACKED_BITS, L::SIZE, backend, x, rule, out, offset);
 }
 
-#[inline(never)]
+#[inline(always)]
 #[track_caller]
 pub(crate) fn bits_by(
     row: &Row<Bits<1>>,
@@ -242,20 +252,28 @@ fn shifted_bits(
 }
 
 /// Overwrites `count` bits from bit `shift` of the first byte on, up to the end of the bytes.
-/// `count` is at most 64 and `shift` is below 8.
+/// `count` is 1 to 64 and `shift` is below 8.
 #[inline(never)]
 fn merge(out: &mut [u8], bits: u64, shift: usize, count: usize) {
-    let mut here = !(u128::MAX << count) << shift;
-    let mut new = u128::from(bits) << shift & here;
-    if shift + count <= 64
-        && let Some(word) = out.first_chunk_mut()
-    {
-        *word = (u64::from_le_bytes(*word) & !(here as u64) | new as u64).to_le_bytes();
-        return;
+    let here = u64::MAX >> (64 - count);
+    let put = |word: u64, here: u64, new: u64| word & !here | new & here;
+    match out.first_chunk_mut() {
+        Some(word) => {
+            let new = put(u64::from_le_bytes(*word), here << shift, bits << shift);
+            *word = new.to_le_bytes();
+        }
+        None => {
+            let (mut here, mut new) = (here << shift, bits << shift);
+            for byte in out.iter_mut() {
+                *byte = put(u64::from(*byte), here, new) as u8;
+                (here, new) = (here >> 8, new >> 8);
+            }
+        }
     }
-    for byte in out.iter_mut().take((shift + count).div_ceil(8)) {
-        *byte = *byte & !(here as u8) | new as u8;
-        (here, new) = (here >> 8, new >> 8);
+    if shift + count > 64
+        && let Some(ninth) = out.get_mut(8)
+    {
+        *ninth = put(u64::from(*ninth), here >> (64 - shift), bits >> (64 - shift)) as u8;
     }
 }
 
@@ -279,13 +297,10 @@ pub(crate) fn fill_bits(answer: bool, elements: usize, out: &mut [u8], shift: us
 #[inline]
 #[must_use]
 pub fn position<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Option<usize> {
-    match one_comparison(L::SIZE, rule) {
-        Some(comparison) => L::POSITION.run(backend, whole(L::SIZE, x).0, comparison, ()),
-        None => position_by(L::POSITION, L::SIZE, backend, x, rule),
-    }
+    position_by(L::POSITION, L::SIZE, backend, x, rule)
 }
 
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn position_by(
     row: &Row<Position<1>>,
     size: usize,
@@ -293,10 +308,24 @@ pub(crate) fn position_by(
     x: &[u8],
     rule: &Rule,
 ) -> Option<usize> {
+    let (x, _) = whole(size, x);
+    match one_comparison(size, rule) {
+        Some(comparison) => row.run(backend, x, comparison, ()),
+        None => other_position(row, size, backend, x, rule),
+    }
+}
+
+#[inline(never)]
+fn other_position(
+    row: &Row<Position<1>>,
+    size: usize,
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+) -> Option<usize> {
     check(size, rule);
-    let (x, elements) = whole(size, x);
     match rule {
-        Rule::Constant { answer, .. } => (*answer && elements != 0).then_some(0),
+        Rule::Constant { answer, .. } => (*answer && !x.is_empty()).then_some(0),
         Rule::Comparison(comparison) => row.run(backend, x, comparison, ()),
         Rule::Either(nan) => either::position(row, backend, x, nan),
     }
@@ -309,15 +338,10 @@ pub(crate) fn position_by(
 #[inline]
 #[must_use]
 pub fn count<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize {
-    match one_comparison(L::SIZE, rule) {
-        Some(comparison) if !comparison.negate() => {
-            L::COUNT.run(backend, whole(L::SIZE, x).0, comparison, ()).hits
-        }
-        _ => count_by(L::COUNT, L::SIZE, backend, x, rule),
-    }
+    count_by(L::COUNT, L::SIZE, backend, x, rule)
 }
 
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn count_by(
     row: &Row<Count<1>>,
     size: usize,
@@ -325,8 +349,23 @@ pub(crate) fn count_by(
     x: &[u8],
     rule: &Rule,
 ) -> usize {
+    let (x, _) = whole(size, x);
+    match one_comparison(size, rule) {
+        Some(comparison) if !comparison.negate() => row.run(backend, x, comparison, ()).hits,
+        _ => other_count(row, size, backend, x, rule),
+    }
+}
+
+#[inline(never)]
+fn other_count(
+    row: &Row<Count<1>>,
+    size: usize,
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+) -> usize {
     check(size, rule);
-    let (x, elements) = whole(size, x);
+    let elements = elements(x.len(), size);
     match rule {
         Rule::Constant { answer, .. } => usize::from(*answer) * elements,
         // Counts the complement: groups without a hit are skipped.
