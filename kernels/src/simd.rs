@@ -4,7 +4,6 @@
 //! lines make a block of 64 elements: one line of mask bytes, one `u64` of packed bits.
 #![expect(unsafe_code, reason = "a loop needs the CPU that its token proves")]
 
-use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
 #[cfg(feature = "replace")]
@@ -45,33 +44,28 @@ pub(crate) trait Loop: 'static {
     ) -> Self::Output;
 }
 
-/// [`Simd::vectorize`] of a loop. Loops that differ only in the width of an element have one type.
-pub(crate) struct Call<I, L: Loop> {
-    vectorize: unsafe fn(&[u8], &Comparison, L::Out<'_>) -> L::Output,
-    /// Of whose features.
-    token: PhantomData<I>,
-}
+/// A loop of an instruction set that the CPU has. Loops that differ only in the width of an element
+/// have one type, that for elements of one byte. So what calls them is compiled once.
+pub(crate) struct Call<L: Loop>(
+    /// Of an instruction set whose token was at hand.
+    unsafe fn(&[u8], &Comparison, L::Out<'_>) -> L::Output,
+);
 
-impl<I: Simd, L: Loop> Call<I, L> {
+impl<L: Loop> Call<L> {
     /// A loop whose output has the type of that of `L`.
-    pub(crate) const fn of<M>() -> Self
+    #[inline(always)]
+    pub(crate) fn of<M, I: Simd>(_isa: I) -> Self
     where
         M: for<'o> Loop<Out<'o> = L::Out<'o>, Output = L::Output>,
     {
-        Self { vectorize: I::vectorize::<M>, token: PhantomData }
+        Self(I::vectorize::<M>)
     }
 
-    /// As [`Simd::run`].
+    /// Runs the loop.
     #[inline(always)]
-    pub(crate) fn run(
-        &self,
-        _isa: I,
-        x: &[u8],
-        comparison: &Comparison,
-        out: L::Out<'_>,
-    ) -> L::Output {
-        // SAFETY: `_isa` is a token of `I`, and `vectorize` is a function of `I`.
-        unsafe { (self.vectorize)(x, comparison, out) }
+    pub(crate) fn run(&self, x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
+        // SAFETY: `of`, which alone makes a `Call`, was given a token of the instruction set.
+        unsafe { (self.0)(x, comparison, out) }
     }
 }
 

@@ -40,10 +40,10 @@ impl<const W: usize> Loop for Bits<W> {
         }
         if x.len() >= SCREEN_FROM && comparison.screen() != Screen::None {
             let steps = &Steps {
-                skip: Call::<I, Skip<1>>::of::<Skip<W>>(),
-                bits: Call::<I, Bits<1>>::of::<Self>(),
+                skip: Call::<Skip<1>>::of::<Skip<W>, I>(isa),
+                bits: Call::<Bits<1>>::of::<Self, I>(isa),
             };
-            return screened(isa, x, comparison, (64 * W).trailing_zeros(), out, steps);
+            return screened(x, comparison, (64 * W).trailing_zeros(), out, steps);
         }
         match comparison.operation() {
             Operation::Ones if !I::BITS_COMPARED => {
@@ -105,25 +105,24 @@ impl<const W: usize> Loop for Few<W> {
 }
 
 /// The loops that [`screened`] calls.
-struct Steps<I> {
-    skip: Call<I, Skip<1>>,
-    bits: Call<I, Bits<1>>,
+struct Steps {
+    skip: Call<Skip<1>>,
+    bits: Call<Bits<1>>,
 }
 
 /// Skips groups without a hit. A block has `1 << shift` bytes.
 #[inline(never)]
-fn screened<I: Simd>(
-    isa: I,
+fn screened(
     mut x: &[u8],
     comparison: &Comparison,
     shift: u32,
     mut out: &mut [[u8; 8]],
-    steps: &Steps<I>,
+    steps: &Steps,
 ) -> u64 {
     let usual = comparison.usual_bits();
     let exact = comparison.unscreened();
     loop {
-        let clean = steps.skip.run(isa, x, comparison, Look::Hits);
+        let clean = steps.skip.run(x, comparison, Look::Hits);
         let words = clean >> shift;
         let (skipped, rest) = out.split_at_mut(words);
         // All bytes of `usual` are equal.
@@ -134,10 +133,10 @@ fn screened<I: Simd>(
         let (place, behind) = rest.split_at_mut(rest.len().min(AFTER_HIT >> shift));
         x = &x[words << shift..];
         if behind.is_empty() {
-            return steps.bits.run(isa, x, &exact, place);
+            return steps.bits.run(x, &exact, place);
         }
         let (here, after) = x.split_at(place.len() << shift);
-        steps.bits.run(isa, here, &exact, place);
+        steps.bits.run(here, &exact, place);
         (x, out) = (after, behind);
     }
 }

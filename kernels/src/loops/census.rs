@@ -110,50 +110,40 @@ impl<const W: usize> Loop for Census<W> {
             return ClassCounts::default();
         }
         let steps = &Steps {
-            skip: Call::<I, Skip<1>>::of::<Skip<W>>(),
-            classify: Call::<I, Classify<1>>::of::<Classify<W>>(),
-            find: Call::<I, Find<1>>::of::<Find<W>>(),
+            skip: Call::<Skip<1>>::of::<Skip<W>, I>(isa),
+            classify: Call::<Classify<1>>::of::<Classify<W>, I>(isa),
+            find: Call::<Find<1>>::of::<Find<W>, I>(isa),
         };
-        census(isa, x, nan, W.trailing_zeros(), clean, steps)
+        census(x, nan, W.trailing_zeros(), clean, steps)
     }
 }
 
 /// The loops of a census.
-struct Steps<I> {
-    skip: Call<I, Skip<1>>,
-    classify: Call<I, Classify<1>>,
-    find: Call<I, Find<1>>,
+struct Steps {
+    skip: Call<Skip<1>>,
+    classify: Call<Classify<1>>,
+    find: Call<Find<1>>,
 }
 
 /// The census of an input that begins with `clean` bytes of finite elements, and is longer. An
 /// element has `1 << shift` bytes.
 #[inline(never)]
-fn census<I: Simd>(
-    isa: I,
-    x: &[u8],
-    nan: &Comparison,
-    shift: u32,
-    clean: usize,
-    steps: &Steps<I>,
-) -> ClassCounts {
+fn census(x: &[u8], nan: &Comparison, shift: u32, clean: usize, steps: &Steps) -> ClassCounts {
     let mut taken = ClassCounts::default();
     let (mut done, mut run) = (clean, GROUP);
     loop {
         let end = run_end(x, 1 << shift, done, run);
-        let three = steps.classify.run(isa, &x[done..end], nan, ());
+        let three = steps.classify.run(&x[done..end], nan, ());
         taken.add_three(three, |class| {
-            let first = steps.find.run(isa, &x[done..end], &nan.class(class), ());
+            let first = steps.find.run(&x[done..end], &nan.class(class), ());
             (done >> shift) + first.unwrap_or(0)
         });
         if end == x.len() {
             return taken;
         }
         let hits = three.into_iter().sum();
-        let clean = if dense(hits, end - done) {
-            0
-        } else {
-            steps.skip.run(isa, &x[end..], nan, Look::Special)
-        };
+        let clean =
+            if dense(hits, end - done) { 0 } else { steps.skip.run(&x[end..], nan, Look::Special) };
         run = if clean == 0 { next_run(hits, end - done) } else { GROUP };
         done = end + clean;
         if done == x.len() {

@@ -87,40 +87,33 @@ impl<const W: usize> Loop for Count<W> {
             return Counted { hits: 0, from: 0 };
         }
         let steps = &Steps {
-            skip: Call::<I, Skip<1>>::of::<Skip<W>>(),
-            exact: Call::<I, Exact<1>>::of::<Exact<W>>(),
-            few: Call::<I, Few<1>>::of::<Few<W>>(),
+            skip: Call::<Skip<1>>::of::<Skip<W>, I>(isa),
+            exact: Call::<Exact<1>>::of::<Exact<W>, I>(isa),
+            few: Call::<Few<1>>::of::<Few<W>, I>(isa),
         };
-        count(isa, x, comparison, W.trailing_zeros(), clean, steps)
+        count(x, comparison, W.trailing_zeros(), clean, steps)
     }
 }
 
 /// The loops of a count.
-struct Steps<I> {
-    skip: Call<I, Skip<1>>,
-    exact: Call<I, Exact<1>>,
-    few: Call<I, Few<1>>,
+struct Steps {
+    skip: Call<Skip<1>>,
+    exact: Call<Exact<1>>,
+    few: Call<Few<1>>,
 }
 
 /// The count of an input that begins with `clean` bytes without a hit, and is longer. An element
 /// has `1 << shift` bytes.
 #[inline(never)]
-fn count<I: Simd>(
-    isa: I,
-    x: &[u8],
-    comparison: &Comparison,
-    shift: u32,
-    clean: usize,
-    steps: &Steps<I>,
-) -> Counted {
+fn count(x: &[u8], comparison: &Comparison, shift: u32, clean: usize, steps: &Steps) -> Counted {
     let mut counted = Counted { hits: 0, from: 0 };
     let (mut done, mut run) = (clean, GROUP);
     loop {
         let end = run_end(x, 1 << shift, done, run);
         let (pairs, rest) = x[done..end].split_at((end - done) & !127);
-        let mut hits = steps.exact.run(isa, pairs, comparison, ());
+        let mut hits = steps.exact.run(pairs, comparison, ());
         for few in rest.chunks(63 << shift) {
-            hits += steps.few.run(isa, few, comparison, ()).count_ones() as usize;
+            hits += steps.few.run(few, comparison, ()).count_ones() as usize;
         }
         if hits != 0 && counted.hits == 0 {
             counted.from = done >> shift;
@@ -132,7 +125,7 @@ fn count<I: Simd>(
         let clean = if dense(hits, end - done) {
             0
         } else {
-            steps.skip.run(isa, &x[end..], comparison, Look::Hits)
+            steps.skip.run(&x[end..], comparison, Look::Hits)
         };
         run = if clean == 0 { next_run(hits, end - done) } else { GROUP };
         done = end + clean;

@@ -1,7 +1,7 @@
 //! The driver of statistics: which loop of `stats.rs` looks at which part, and what is counted.
 
 use super::census::Classify;
-use super::nulls::SkipValid;
+use super::nulls::{Filling, SkipValid};
 use super::position::Find;
 use super::skip::longer;
 use super::stats::{Order, Outermost, Scan, SkipWithin};
@@ -10,48 +10,47 @@ use crate::bitmap::Bitmap;
 use crate::found::ClassCounts;
 use crate::line::elements;
 use crate::numbers::Numbers;
-use crate::rule::Comparison;
+use crate::rule::{Comparison, UNUSED};
 use crate::scalar;
 use crate::scan::{Given, Groups};
 use crate::simd::{COUNTED, Call, GROUP, Loop, Simd, expect, until_line};
-use crate::tally::{Nulls, ROOM, Room, Tally, Want};
+use crate::tally::{Nulls, ROOM, Tally, Want};
 
 /// Bytes that are looked at first, from the first line of the cache on.
 const FIRST: usize = 256;
 
-/// The loops for elements of one width, so that [`Driver`] is compiled once for all widths.
-struct Steps<I> {
-    find: Call<I, Find<1>>,
-    classify: Call<I, Classify<1>>,
-    skip: Call<I, SkipWithin<1>>,
-    skip_valid: Call<I, SkipValid<1>>,
-    fill: Filling<I>,
-    order: Call<I, Order<1>>,
+/// The loops for elements of one width, so that [`Driver`] is compiled once for all widths and
+/// instruction sets.
+struct Steps {
+    find: Call<Find<1>>,
+    classify: Call<Classify<1>>,
+    skip: Call<SkipWithin<1>>,
+    skip_valid: Call<SkipValid<1>>,
+    count_nulls: Call<CountNulls>,
+    fill: Filling,
+    order: Call<Order<1>>,
+    has_scans: bool,
     /// By the constants of [`expect`], and whether there are nulls.
-    scans: [[Scanning<I>; 2]; 3],
-    outermost: Call<I, Outermost<1>>,
+    scans: [[Scanning; 2]; 3],
+    outermost: Call<Outermost<1>>,
 }
 
-/// [`Room::filled`].
-type Filling<I> = for<'r> fn(&'r mut Room, I, &[u8], usize, (Bitmap<'_>, u64)) -> &'r [u8];
-
 /// A scan, of any expectation.
-type Scanning<I> = Call<I, Scan<1, { expect::NORMAL }, false>>;
+type Scanning = Call<Scan<1, { expect::NORMAL }, false>>;
 
 /// The algorithm of `stats.rs`, for elements of any width. It has no vector instruction.
-struct Driver<'x, I: 'static> {
-    isa: I,
-    steps: &'static Steps<I>,
+struct Driver<'x> {
+    steps: &'x Steps,
     numbers: &'x Numbers,
     x: &'x [u8],
 }
 
-impl<I: Simd> Driver<'_, I> {
+impl Driver<'_> {
     /// What is in the elements. `run` is how many bytes are looked at first. From byte `screened`
     /// on groups are skipped.
     #[inline(never)]
     fn tally(self, mut run: usize, screened: usize, want: Want<'_>) -> Tally {
-        let Self { isa, steps, numbers, x } = self;
+        let Self { steps, numbers, x } = self;
         let (places, mut nulls) = match want {
             #[cfg(feature = "views")]
             Want::Counts => (false, None),
@@ -61,14 +60,14 @@ impl<I: Simd> Driver<'_, I> {
         let finite = match &nulls {
             Some(nulls) => Some(nulls.first),
             None if !rule.holds(scalar::read_any(&x[..size])) => Some(0),
-            None => steps.find.run(isa, x, &rule.not(), ()),
+            None => steps.find.run(x, &rule.not(), ()),
         };
         // If none is finite, any element does: no key counts.
         let first = finite.unwrap_or(0);
         let mut filling = scalar::read_any(&x[first * size..][..size]);
         tally.keys = [numbers.key(filling); 2];
         tally.from = [first; 2];
-        let scans = I::SCANS && finite.is_some() && numbers.is_sign_magnitude();
+        let scans = steps.has_scans && finite.is_some() && numbers.is_sign_magnitude();
         let (mut done, mut expect) = (0, expect::NORMAL);
         loop {
             if done >= screened {
@@ -76,11 +75,11 @@ impl<I: Simd> Driver<'_, I> {
                 let rest = &x[done..];
                 let clean = match (range, &nulls) {
                     (None, _) => 0,
-                    (Some(range), None) => steps.skip.run(isa, rest, rule, range),
+                    (Some(range), None) => steps.skip.run(rest, rule, range),
                     (Some(range), Some(Nulls { bitmap, .. })) => {
                         let bitmap = bitmap.from(elements(done, size));
-                        let clean = steps.skip_valid.run(isa, rest, rule, (range, bitmap));
-                        tally.nulls += CountNulls::run(isa, bitmap, elements(clean, size), rule);
+                        let clean = steps.skip_valid.run(rest, rule, (range, bitmap));
+                        tally.nulls += self.count_nulls(bitmap, elements(clean, size));
                         clean
                     }
                 };
@@ -129,12 +128,12 @@ impl<I: Simd> Driver<'_, I> {
                 }
                 if let (Some(nulls), Some(bitmap)) = (&mut nulls, bitmap) {
                     let bytes = part.len().min(ROOM);
-                    part = (steps.fill)(nulls.room, isa, rest, bytes, (bitmap, filling));
+                    part = steps.fill.fill(nulls.room, rest, bytes, (bitmap, filling));
                 }
                 let out = (numbers, &mut tally, index, filling);
-                steps.order.run(isa, part, rule, out);
+                steps.order.run(part, rule, out);
                 if let Some(bitmap) = bitmap {
-                    let copies = CountNulls::run(isa, bitmap, elements(part.len(), size), rule);
+                    let copies = self.count_nulls(bitmap, elements(part.len(), size));
                     tally.nulls += copies;
                     let [zero, small, _] = numbers.counts(filling);
                     tally.zeros -= usize::from(zero) * copies;
@@ -157,13 +156,18 @@ impl<I: Simd> Driver<'_, I> {
         }
     }
 
+    fn count_nulls(&self, bitmap: Bitmap<'_>, elements: usize) -> usize {
+        let Bitmap { bytes, shift } = bitmap;
+        self.steps.count_nulls.run(bytes, &UNUSED, [shift, shift + elements])
+    }
+
     /// The first valid element from index `from` on that has this key.
     fn place(&self, nulls: Option<&Nulls<'_>>, key: i64, from: usize) -> usize {
-        let Self { isa, steps, numbers, x } = *self;
+        let Self { steps, numbers, x } = *self;
         let has_key = numbers.has_key(key);
         let mut at = from;
         // The key was seen in the kilobyte, or the part, that begins at `from`.
-        while let Some(index) = steps.find.run(isa, &x[at * numbers.size()..], &has_key, ()) {
+        while let Some(index) = steps.find.run(&x[at * numbers.size()..], &has_key, ()) {
             at += index;
             if nulls.is_none_or(|nulls| nulls.bitmap.is_valid(at)) {
                 return at;
@@ -183,7 +187,7 @@ impl<I: Simd> Driver<'_, I> {
         tally: &mut Tally,
         index: usize,
     ) -> usize {
-        let Self { isa, steps, numbers, .. } = *self;
+        let Self { steps, numbers, .. } = *self;
         let (sign, least, size) = (numbers.sign(), numbers.least_normal(), numbers.size());
         let largest = numbers.non_finite().bound().wrapping_sub(1);
         let [low, high] = tally.keys.map(i64::unsigned_abs);
@@ -198,14 +202,14 @@ impl<I: Simd> Driver<'_, I> {
         let bitmap = bitmap.unwrap_or(Bitmap { bytes: &[], shift: 0 });
         let mut outer = [Groups::new(), Groups::new()];
         let given = Given { known, limits, filling, bitmap };
-        let found = scan.run(isa, part, numbers.nan(), (numbers, given, &mut outer));
+        let found = scan.run(part, numbers.nan(), (numbers, given, &mut outer));
         let (mut keys, mut from) = (tally.keys, [0; 2]);
         // Both orders become that of unsigned integers by an xor.
         let flips = [0, if one_sign { u64::MAX } else { sign }];
         for (i, which) in of.into_iter().enumerate() {
             if found.new[i] {
                 let lines = outer[i].lines().as_flattened();
-                let (code, group) = steps.outermost.run(isa, lines, numbers.nan(), flips[i]);
+                let (code, group) = steps.outermost.run(lines, numbers.nan(), flips[i]);
                 (keys[which], from[which]) = (numbers.key(code), elements(group * GROUP, size));
             }
         }
@@ -219,21 +223,22 @@ impl<I: Simd> Driver<'_, I> {
 
     /// Adds the classes of some elements that are not finite to those before element `from`.
     fn classify(&self, part: &[u8], special: usize, from: usize, classes: &mut ClassCounts) {
-        let Self { isa, steps, numbers, .. } = *self;
+        let Self { steps, numbers, .. } = *self;
         let nan = numbers.nan();
         let three = match nan.is_ieee() {
-            true => steps.classify.run(isa, part, nan, ()),
+            true => steps.classify.run(part, nan, ()),
             false => [special, 0, 0],
         };
         classes.add_three(three, |class| {
-            from + steps.find.run(isa, part, &nan.class(class), ()).unwrap_or(0)
+            from + steps.find.run(part, &nan.class(class), ()).unwrap_or(0)
         });
     }
 }
 
 /// A scan without nulls, and with nulls.
-const fn scans<I: Simd, const W: usize, const EXPECT: u8>() -> [Scanning<I>; 2] {
-    [Scanning::<I>::of::<Scan<W, EXPECT, false>>(), Scanning::<I>::of::<Scan<W, EXPECT, true>>()]
+#[inline(always)]
+fn scans<I: Simd, const W: usize, const EXPECT: u8>(isa: I) -> [Scanning; 2] {
+    [Scanning::of::<Scan<W, EXPECT, false>, I>(isa), Scanning::of::<Scan<W, EXPECT, true>, I>(isa)]
 }
 
 /// Statistics of at least one element.
@@ -245,24 +250,24 @@ impl<const W: usize> Loop for Statistics<W> {
 
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, (numbers, want): Self::Out<'_>) -> Tally {
-        let steps: &'static Steps<I> = const {
-            &Steps {
-                find: Call::<I, Find<1>>::of::<Find<W>>(),
-                classify: Call::<I, Classify<1>>::of::<Classify<W>>(),
-                skip: Call::<I, SkipWithin<1>>::of::<SkipWithin<W>>(),
-                skip_valid: Call::<I, SkipValid<1>>::of::<SkipValid<W>>(),
-                fill: Room::filled::<I, W>,
-                order: Call::<I, Order<1>>::of::<Order<W>>(),
-                scans: [
-                    scans::<I, W, { expect::ONE_SIGN }>(),
-                    scans::<I, W, { expect::NORMAL }>(),
-                    scans::<I, W, { expect::FINITE }>(),
-                ],
-                outermost: Call::<I, Outermost<1>>::of::<Outermost<W>>(),
-            }
+        let steps = &Steps {
+            find: Call::<Find<1>>::of::<Find<W>, I>(isa),
+            classify: Call::<Classify<1>>::of::<Classify<W>, I>(isa),
+            skip: Call::<SkipWithin<1>>::of::<SkipWithin<W>, I>(isa),
+            skip_valid: Call::<SkipValid<1>>::of::<SkipValid<W>, I>(isa),
+            count_nulls: Call::<CountNulls>::of::<CountNulls, I>(isa),
+            fill: Filling::of::<I, W>(isa),
+            order: Call::<Order<1>>::of::<Order<W>, I>(isa),
+            has_scans: I::SCANS,
+            scans: [
+                scans::<I, W, { expect::ONE_SIGN }>(isa),
+                scans::<I, W, { expect::NORMAL }>(isa),
+                scans::<I, W, { expect::FINITE }>(isa),
+            ],
+            outermost: Call::<Outermost<1>>::of::<Outermost<W>, I>(isa),
         };
         // First what stands before the first line of the cache, and four lines.
         let run = until_line(x, W) + FIRST;
-        Driver { isa, steps, numbers, x }.tally(run, isa.screened_from::<W>(), want)
+        Driver { steps, numbers, x }.tally(run, isa.screened_from::<W>(), want)
     }
 }

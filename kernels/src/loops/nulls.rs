@@ -20,22 +20,33 @@ use core::slice;
 use crate::bitmap::Bitmap;
 use crate::numbers::Range;
 use crate::rule::{Comparison, UNUSED};
-use crate::simd::{GROUP, Line, Loop, Simd, lines};
+use crate::simd::{Call, GROUP, Line, Loop, Simd, lines};
 use crate::tally::Room;
 
-impl Room {
-    /// The first bytes of a column, at most [`ROOM`], with an element in place of nulls. The bitmap
-    /// begins with the same element.
-    pub(crate) fn filled<I: Simd, const W: usize>(
-        &mut self,
-        isa: I,
+/// Fills rooms with elements of one width.
+pub(crate) struct Filling {
+    fill: Call<Fill<1>>,
+    width: usize,
+}
+
+impl Filling {
+    pub(crate) fn of<I: Simd, const W: usize>(isa: I) -> Self {
+        Self { fill: Call::<Fill<1>>::of::<Fill<W>, I>(isa), width: W }
+    }
+
+    /// The first bytes of a column, at most [`crate::tally::ROOM`], with an element in place of
+    /// nulls. The bitmap begins with the same element.
+    pub(crate) fn fill<'r>(
+        &self,
+        room: &'r mut Room,
         x: &[u8],
         bytes: usize,
         (bitmap, filling): (Bitmap<'_>, u64),
-    ) -> &[u8] {
-        let lines = &mut self.0[..bytes.div_ceil(64).next_multiple_of(W)];
-        isa.run::<Fill<W>>(x, &UNUSED, (bitmap, filling, lines));
-        // SAFETY: `lines` are whole blocks, and `Fill` has written each line of them.
+    ) -> &'r [u8] {
+        let lines = &mut room.0[..bytes.div_ceil(64).next_multiple_of(self.width)];
+        self.fill.run(x, &UNUSED, (bitmap, filling, lines));
+        // SAFETY: `lines` are whole blocks, and `fill`, which is a `Fill` as `of` shows, has
+        // written each line of them.
         let lines: &[Line] = unsafe { slice::from_raw_parts(lines.as_ptr().cast(), lines.len()) };
         &lines.as_flattened()[..bytes]
     }

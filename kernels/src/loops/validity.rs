@@ -22,19 +22,6 @@ use crate::simd::{Loop, Simd};
 /// Counts the nulls among the first elements of a bitmap.
 pub(crate) struct CountNulls;
 
-impl CountNulls {
-    #[cfg(feature = "stats")]
-    #[inline(always)]
-    pub(crate) fn run<I: Simd>(
-        isa: I,
-        bitmap: Bitmap<'_>,
-        elements: usize,
-        rule: &Comparison,
-    ) -> usize {
-        isa.run::<Self>(bitmap.bytes, rule, [bitmap.shift, bitmap.shift + elements])
-    }
-}
-
 impl Loop for CountNulls {
     /// The first bit, and the bit behind the last.
     type Out<'o> = [usize; 2];
