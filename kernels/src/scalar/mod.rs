@@ -7,7 +7,6 @@ mod scale;
 #[cfg(feature = "stats")]
 mod stats;
 
-use core::array::from_fn;
 use core::mem::MaybeUninit;
 
 use crate::found::{ClassCounts, Counted};
@@ -58,37 +57,45 @@ pub(crate) fn mask<const W: usize>(
     }
 }
 
+/// [`mask`] of one width.
+type Mask = fn(&[u8], &Comparison, &mut [MaybeUninit<bool>]);
+
 /// A word for each 64 elements. The bits of the last elements are returned.
 pub(crate) fn bits<const W: usize>(x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
     pack(mask::<W>, W, x, comparison, out)
 }
 
-/// [`bits`] by masks of 64 elements. Not generic, so that it is compiled once.
+/// The number of hits.
+pub(crate) fn count<const W: usize>(x: &[u8], comparison: &Comparison) -> Counted {
+    Counted { hits: ones(mask::<W>, W, x, comparison), from: 0 }
+}
+
+/// [`bits`], not generic, so that it is compiled once.
 #[inline(never)]
-fn pack(
-    mask: fn(&[u8], &Comparison, &mut [MaybeUninit<bool>]),
-    size: usize,
-    x: &[u8],
-    comparison: &Comparison,
-    out: &mut [[u8; 8]],
-) -> u64 {
-    let (mut rest, mut words) = (x, out.iter_mut());
-    loop {
-        let word = words.next();
-        let elements = if word.is_some() { 64 } else { line::elements(rest.len(), size) };
-        let (part, behind) = rest.split_at(elements * size);
-        let mut answers = [0; 64];
-        mask(part, comparison, MaskOut::from(&mut answers[..elements]).slots());
-        // The product has byte `i`, which is 0 or 1, as bit `i` of the highest byte.
-        let pack =
-            |bytes| (u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
-        let bits = from_fn(|i| pack(answers.as_chunks().0[i]));
-        match word {
-            Some(word) => *word = bits,
-            None => return u64::from_le_bytes(bits),
-        }
-        rest = behind;
+fn pack(mask: Mask, size: usize, x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
+    let (words, last) = x.split_at(out.len() * 64 * size);
+    for (part, out) in words.chunks_exact(64 * size).zip(out) {
+        *out = word(mask, size, part, comparison).to_le_bytes();
     }
+    word(mask, size, last, comparison)
+}
+
+/// [`count`], not generic.
+#[inline(never)]
+fn ones(mask: Mask, size: usize, x: &[u8], comparison: &Comparison) -> usize {
+    let words = x.chunks(64 * size).map(|part| word(mask, size, part, comparison));
+    words.map(|word| word.count_ones() as usize).sum()
+}
+
+/// Bit `i` for element `i` of at most 64, by their mask.
+#[inline(never)]
+fn word(mask: Mask, size: usize, x: &[u8], comparison: &Comparison) -> u64 {
+    let mut answers = [0; 64];
+    let out = MaskOut::from(&mut answers[..line::elements(x.len(), size)]);
+    mask(x, comparison, out.slots());
+    // The product has byte `i`, which is 0 or 1, as bit `i` of the highest byte.
+    let pack = |bytes| u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    answers.as_chunks().0.iter().rev().fold(0, |word, eight| word << 8 | pack(*eight))
 }
 
 /// Bit `i` for element `i` of at most 64.
@@ -100,11 +107,6 @@ pub(crate) fn bits_few<const W: usize>(x: &[u8], comparison: &Comparison) -> u64
 /// The index of the first hit.
 pub(crate) fn position<const W: usize>(x: &[u8], comparison: &Comparison) -> Option<usize> {
     elements::<W>(x).position(|bits| comparison.holds_of(W, bits))
-}
-
-/// The number of hits.
-pub(crate) fn count<const W: usize>(x: &[u8], comparison: &Comparison) -> Counted {
-    Counted { hits: elements::<W>(x).filter(|&bits| comparison.holds_of(W, bits)).count(), from: 0 }
 }
 
 /// NaN and infinities, by the comparison for NaN.
