@@ -2,10 +2,12 @@
 //! signed.
 
 /// One masked comparison, for elements of one width. Small, since each format has a table of them.
+///
+/// In this order: the compiler reads `bound` and the eight bytes behind it at once if there are
+/// such. If one of them was just written, the load waits until all are in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Comparison {
-    mask: u64,
-    bound: u64,
     /// The answer for an element that is not a hit.
     usual: u8,
     /// The answer for a hit.
@@ -19,6 +21,8 @@ pub struct Comparison {
     ieee: bool,
     /// In [`Rule::Either`]: whether the other comparison is that for a sign alone, not for +Inf.
     minus_zero: bool,
+    mask: u64,
+    bound: u64,
 }
 
 /// How the masked bits of an element are compared.

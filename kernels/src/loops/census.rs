@@ -36,17 +36,53 @@ use crate::found::{ClassCounts, Three};
 use crate::rule::Comparison;
 use crate::simd::{COUNTED, Call, Loop, Simd, lines};
 
-/// Classifies every element. The comparison is that for NaN of a format that has infinities.
-pub(crate) struct Classify<const W: usize>;
+/// Classifies elements of one width.
+pub(super) struct Classes {
+    pairs: Call<Pairs<1>>,
+    few: Call<Few<1>>,
+    size: usize,
+}
 
-impl<const W: usize> Loop for Classify<W> {
+impl Classes {
+    #[inline(always)]
+    pub(super) fn of<I: Simd, const W: usize>(isa: I) -> Self {
+        Self {
+            pairs: Call::<Pairs<1>>::of::<Pairs<W>, I>(isa),
+            few: Call::<Few<1>>::of::<Few<W>, I>(isa),
+            size: W,
+        }
+    }
+
+    /// How many elements are NaN, +Inf and -Inf. The comparison is that for NaN of a format that
+    /// has infinities.
+    #[inline(always)]
+    pub(super) fn count(&self, x: &[u8], nan: &Comparison) -> Three {
+        let (pairs, rest) = x.split_at(x.len() & !127);
+        let mut sum = self.pairs.run(pairs, nan, ());
+        for few in rest.chunks(63 * self.size) {
+            let special = self.few.run(few, &nan.special(), ());
+            if special != 0 {
+                let neg = self.few.run(few, &nan.class(2), ());
+                let nan = self.few.run(few, nan, ());
+                let classes = [nan, special & !nan & !neg, neg];
+                sum += packed(classes.map(|bits: u64| bits.count_ones() as usize));
+            }
+        }
+        unpacked(sum)
+    }
+}
+
+/// Classifies the elements of whole pairs of lines.
+struct Pairs<const W: usize>;
+
+impl<const W: usize> Loop for Pairs<W> {
     type Out<'o> = ();
-    type Output = Three;
+    /// See [`packed`].
+    type Output = u64;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], nan: &Comparison, (): ()) -> Three {
-        let pairs = lines(x).0.as_chunks::<2>().0;
-        let mut left = pairs;
+    fn vector<I: Simd>(isa: I, x: &[u8], nan: &Comparison, (): ()) -> u64 {
+        let mut left = lines(x).0.as_chunks::<2>().0;
         if x.len() <= GROUP {
             // One call for all that is left: adding up the counters costs as much as ten lines.
             let screen = isa.screen::<W>(special(nan));
@@ -61,36 +97,31 @@ impl<const W: usize> Loop for Classify<W> {
                 left = rest;
             }
         }
-        let mut three = [0; 3];
+        let mut sum = 0;
         for part in left.chunks(COUNTED / 128) {
-            add(&mut three, isa.classify::<W>(part, nan));
+            let [nan, inf, neg] = isa.classify::<W>(part, nan);
+            // The count of infinities includes both signs.
+            sum += packed([nan, inf - neg, neg]);
         }
-        for few in x[pairs.len() * 128..].chunks(63 * W) {
-            add(&mut three, few_classes::<I, W>(isa, few, nan));
-        }
-        // The count of infinities includes both signs.
-        [three[0], three[1] - three[2], three[2]]
+        sum
     }
 }
 
-/// Fewer than 64 elements: NaN, infinities, -Inf.
+/// Bits of a count in [`packed`].
+const COUNT: u32 = 21;
+
+// The longest run without a screen is 16 groups, and ends at a cache line.
+const _: () = assert!(17 * GROUP < 1 << COUNT);
+
+/// Three counts in a register. The caller of a loop waits less for them than for memory.
 #[inline(always)]
-fn few_classes<I: Simd, const W: usize>(isa: I, x: &[u8], nan: &Comparison) -> Three {
-    let (special, neg) = (nan.special(), nan.class(2));
-    let special = isa.run::<Few<W>>(x, &special, ());
-    if special == 0 {
-        return [0; 3];
-    }
-    let neg = isa.run::<Few<W>>(x, &neg, ());
-    let nan = isa.run::<Few<W>>(x, nan, ());
-    [nan, special & !nan, neg].map(|bits: u64| bits.count_ones() as usize)
+fn packed([a, b, c]: Three) -> u64 {
+    a as u64 | (b as u64) << COUNT | (c as u64) << (2 * COUNT)
 }
 
 #[inline(always)]
-fn add(three: &mut Three, more: Three) {
-    for (count, more) in three.iter_mut().zip(more) {
-        *count += more;
-    }
+fn unpacked(sum: u64) -> Three {
+    [0, 1, 2].map(|i| (sum >> (i * COUNT)) as usize & ((1 << COUNT) - 1))
 }
 
 /// Skips groups of finite elements.
@@ -111,7 +142,7 @@ impl<const W: usize> Loop for Census<W> {
         }
         let steps = &Steps {
             skip: Call::<Skip<1>>::of::<Skip<W>, I>(isa),
-            classify: Call::<Classify<1>>::of::<Classify<W>, I>(isa),
+            classes: Classes::of::<I, W>(isa),
             find: Call::<Find<1>>::of::<Find<W>, I>(isa),
         };
         census(x, nan, W.trailing_zeros(), clean, steps)
@@ -121,7 +152,7 @@ impl<const W: usize> Loop for Census<W> {
 /// The loops of a census.
 struct Steps {
     skip: Call<Skip<1>>,
-    classify: Call<Classify<1>>,
+    classes: Classes,
     find: Call<Find<1>>,
 }
 
@@ -133,7 +164,7 @@ fn census(x: &[u8], nan: &Comparison, shift: u32, clean: usize, steps: &Steps) -
     let (mut done, mut run) = (clean, GROUP);
     loop {
         let end = run_end(x, 1 << shift, done, run);
-        let three = steps.classify.run(&x[done..end], nan, ());
+        let three = steps.classes.count(&x[done..end], nan);
         taken.add_three(three, |class| {
             let first = steps.find.run(&x[done..end], &nan.class(class), ());
             (done >> shift) + first.unwrap_or(0)

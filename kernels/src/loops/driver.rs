@@ -1,6 +1,6 @@
 //! The driver of statistics: which loop of `stats.rs` looks at which part, and what is counted.
 
-use super::census::Classify;
+use super::census::Classes;
 use super::nulls::{Filling, SkipValid};
 use super::position::Find;
 use super::skip::longer;
@@ -23,7 +23,7 @@ const FIRST: usize = 256;
 /// instruction sets.
 struct Steps {
     find: Call<Find<1>>,
-    classify: Call<Classify<1>>,
+    classes: Classes,
     skip: Call<SkipWithin<1>>,
     skip_valid: Call<SkipValid<1>>,
     count_nulls: Call<CountNulls>,
@@ -226,7 +226,7 @@ impl Driver<'_> {
         let Self { steps, numbers, .. } = *self;
         let nan = numbers.nan();
         let three = match nan.is_ieee() {
-            true => steps.classify.run(part, nan, ()),
+            true => steps.classes.count(part, nan),
             false => [special, 0, 0],
         };
         classes.add_three(three, |class| {
@@ -252,7 +252,7 @@ impl<const W: usize> Loop for Statistics<W> {
     fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, (numbers, want): Self::Out<'_>) -> Tally {
         let steps = &Steps {
             find: Call::<Find<1>>::of::<Find<W>, I>(isa),
-            classify: Call::<Classify<1>>::of::<Classify<W>, I>(isa),
+            classes: Classes::of::<I, W>(isa),
             skip: Call::<SkipWithin<1>>::of::<SkipWithin<W>, I>(isa),
             skip_valid: Call::<SkipValid<1>>::of::<SkipValid<W>, I>(isa),
             count_nulls: Call::<CountNulls>::of::<CountNulls, I>(isa),
