@@ -224,6 +224,18 @@ impl<Q: Loop> Row<Q> {
             None => unsafe { Backend::run_first(&self.0, x, comparison, out) },
         }
     }
+
+    /// [`Row::run`], where a call more does not matter.
+    #[inline(never)]
+    pub(crate) fn call(
+        &self,
+        backend: Option<Backend>,
+        x: &[u8],
+        comparison: &Comparison,
+        out: Q::Out<'_>,
+    ) -> Q::Output {
+        self.run(backend, x, comparison, out)
+    }
 }
 
 /// The number of the scalar backend, the last.

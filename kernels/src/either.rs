@@ -42,8 +42,8 @@ pub(crate) fn mask(
     let mut others = [MaybeUninit::uninit(); PIECE];
     for (x, out) in x.chunks(PIECE * nan.size()).zip(out.chunks_mut(PIECE)) {
         let others = &mut others[..out.len()];
-        row.run(backend, x, &nan, out);
-        row.run(backend, x, &inf, others);
+        row.call(backend, x, &nan, out);
+        row.call(backend, x, &inf, others);
         for (slot, other) in out.iter_mut().zip(others) {
             // SAFETY: a loop for masks has written a result for each element, to both.
             let (a, b) = unsafe { (slot.assume_init(), other.assume_init()) };
@@ -68,13 +68,13 @@ pub(crate) fn bits(
     let mut others = [[0; 8]; PIECE / 64];
     for (x, out) in words.chunks(PIECE * nan.size()).zip(out.chunks_mut(PIECE / 64)) {
         let others = &mut others[..out.len()];
-        row.run(backend, x, &nan, out);
-        row.run(backend, x, &inf, others);
+        row.call(backend, x, &nan, out);
+        row.call(backend, x, &inf, others);
         for (word, other) in out.iter_mut().zip(others) {
             *word = join(u64::from_le_bytes(*word), u64::from_le_bytes(*other)).to_le_bytes();
         }
     }
-    join(row.run(backend, last, &nan, &mut []), row.run(backend, last, &inf, &mut []))
+    join(row.call(backend, last, &nan, &mut []), row.call(backend, last, &inf, &mut []))
 }
 
 /// The index of the first hit.
@@ -91,8 +91,8 @@ pub(crate) fn position(
         // The first element for which both negated comparisons hold. Each search continues from the
         // last hit of the other.
         loop {
-            let first = row.run(backend, &x[done * size..], &nan, ())? + done;
-            let second = row.run(backend, &x[first * size..], &inf, ())? + first;
+            let first = row.call(backend, &x[done * size..], &nan, ())? + done;
+            let second = row.call(backend, &x[first * size..], &inf, ())? + first;
             if first == second {
                 return Some(first);
             }
@@ -109,9 +109,9 @@ pub(crate) fn position(
         }
     }
     x.chunks(64 * PIECE).find_map(|x| {
-        let first = row.run(backend, x, &nan, ());
+        let first = row.call(backend, x, &nan, ());
         let before = first.map_or(x, |first| &x[..first * size]);
-        let index = row.run(backend, before, &inf, ()).or(first).map(|index| done + index);
+        let index = row.call(backend, before, &inf, ()).or(first).map(|index| done + index);
         done += elements(x.len(), size);
         index
     })
@@ -134,7 +134,7 @@ pub(crate) fn count(
 ) -> usize {
     let both = both(nan);
     x.chunks(64 * PIECE)
-        .map(|x| both.iter().map(|one| row.run(backend, x, one, ()).hits).sum::<usize>())
+        .map(|x| both.iter().map(|one| row.call(backend, x, one, ()).hits).sum::<usize>())
         .sum()
 }
 

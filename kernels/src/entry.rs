@@ -95,7 +95,7 @@ fn other_mask(
     check(size, rule);
     let x = whole_of(size, x, &out);
     match rule {
-        Rule::Comparison(comparison) => row.run(backend, x, comparison, out.slots()),
+        Rule::Comparison(comparison) => row.call(backend, x, comparison, out.slots()),
         Rule::Constant { answer, .. } => out.fill(*answer),
         Rule::Either(nan) => either::mask(row, backend, x, nan, out.slots()),
     }
@@ -219,7 +219,7 @@ fn words_of_bits(
 ) -> u64 {
     match rule {
         Rule::Constant { .. } => 0,
-        Rule::Comparison(comparison) => row.run(backend, x, comparison, words),
+        Rule::Comparison(comparison) => row.call(backend, x, comparison, words),
         Rule::Either(nan) => either::bits(row, backend, x, nan, words),
     }
 }
@@ -326,7 +326,7 @@ fn other_position(
     check(size, rule);
     match rule {
         Rule::Constant { answer, .. } => (*answer && !x.is_empty()).then_some(0),
-        Rule::Comparison(comparison) => row.run(backend, x, comparison, ()),
+        Rule::Comparison(comparison) => row.call(backend, x, comparison, ()),
         Rule::Either(nan) => either::position(row, backend, x, nan),
     }
 }
@@ -370,9 +370,9 @@ fn other_count(
         Rule::Constant { answer, .. } => usize::from(*answer) * elements,
         // Counts the complement: groups without a hit are skipped.
         Rule::Comparison(comparison) if comparison.negate() => {
-            elements - row.run(backend, x, &comparison.not(), ()).hits
+            elements - row.call(backend, x, &comparison.not(), ()).hits
         }
-        Rule::Comparison(comparison) => row.run(backend, x, comparison, ()).hits,
+        Rule::Comparison(comparison) => row.call(backend, x, comparison, ()).hits,
         Rule::Either(nan) if nan.negate() => elements - either::count(row, backend, x, &nan.not()),
         Rule::Either(nan) => either::count(row, backend, x, nan),
     }
@@ -405,12 +405,12 @@ pub(crate) fn occurrences_by(
         && !comparison.negate()
     {
         let (x, _) = whole(size, x);
-        let counted = count.run(backend, x, comparison, ());
+        let counted = count.call(backend, x, comparison, ());
         let first = if counted.hits == 0 {
             None
         } else {
             let rest = &x[counted.from * size..];
-            position.run(backend, rest, comparison, ()).map(|first| counted.from + first)
+            position.call(backend, rest, comparison, ()).map(|first| counted.from + first)
         };
         return Occurrences { count: counted.hits, first };
     }
