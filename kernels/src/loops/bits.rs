@@ -122,7 +122,7 @@ fn screened(
     let usual = comparison.usual_bits();
     let exact = comparison.unscreened();
     loop {
-        let clean = steps.skip.run(x, comparison, Look::Hits);
+        let clean = steps.skip.run(x, comparison, Look::Hits(&mut []));
         let words = clean >> shift;
         let (skipped, rest) = out.split_at_mut(words);
         // All bytes of `usual` are equal.

@@ -82,7 +82,7 @@ impl<const W: usize> Loop for Count<W> {
             let bits = isa.run::<Few<W>>(x, comparison, ());
             return Counted { hits: bits.count_ones() as usize, from: 0 };
         }
-        let clean = isa.run::<Skip<W>>(x, comparison, Look::Hits);
+        let clean = isa.run::<Skip<W>>(x, comparison, Look::Hits(&mut []));
         if clean == x.len() {
             return Counted { hits: 0, from: 0 };
         }
@@ -125,7 +125,7 @@ fn count(x: &[u8], comparison: &Comparison, shift: u32, clean: usize, steps: &St
         let clean = if dense(hits, end - done) {
             0
         } else {
-            steps.skip.run(&x[end..], comparison, Look::Hits)
+            steps.skip.run(&x[end..], comparison, Look::Hits(&mut []))
         };
         run = if clean == 0 { next_run(hits, end - done) } else { GROUP };
         done = end + clean;

@@ -51,9 +51,9 @@
 use core::mem::MaybeUninit;
 
 use super::bits::Few;
-use super::skip::{AFTER_HIT, clean_head, may_hit};
+use super::skip::{AFTER_HIT, Look, Skip};
 use crate::rule::{Comparison, Operation, Screen};
-use crate::simd::{Block, Loop, Simd, Slots, lines, op, until_line};
+use crate::simd::{Call, Loop, Simd, op, until_line};
 
 /// Compares every element, or skips groups without a hit.
 pub(crate) struct Mask<const W: usize>;
@@ -67,7 +67,11 @@ impl<const W: usize> Loop for Mask<W> {
     fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
         // For elements of one byte, comparing is as fast as screening.
         if W > 1 && x.len() >= I::MASK_SCREEN_FROM && comparison.screen() != Screen::None {
-            return isa.run::<Screened<W>>(x, comparison, out);
+            let steps = &Steps {
+                skip: Call::<Skip<1>>::of::<Skip<W>, I>(isa),
+                mask: Call::<Mask<1>>::of::<Self, I>(isa),
+            };
+            return screened(x, comparison, W.trailing_zeros(), out, steps);
         }
         if out.len() < 64 {
             if !isa.store_few::<W>(x, comparison, out) {
@@ -168,61 +172,33 @@ fn invert(out: &mut [MaybeUninit<bool>]) {
     }
 }
 
-/// Skips groups without a hit. Separate from [`Mask`]: short inputs would have to wait while this
-/// loop saves registers.
-struct Screened<const W: usize>;
-
-impl<const W: usize> Loop for Screened<W> {
-    type Out<'o> = &'o mut [MaybeUninit<bool>];
-    type Output = ();
-
-    #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
-        match W {
-            2 => screened::<I, W, 4>(isa, x, comparison, out),
-            4 => screened::<I, W, 2>(isa, x, comparison, out),
-            8 => screened::<I, W, 1>(isa, x, comparison, out),
-            // Never called, see `Mask`.
-            _ => isa.run::<Mask<W>>(x, &comparison.unscreened(), out),
-        }
-    }
+/// The loops of [`screened`].
+struct Steps {
+    skip: Call<Skip<1>>,
+    mask: Call<Mask<1>>,
 }
 
-/// `GROUP` blocks are 512 bytes.
-#[inline(always)]
-fn screened<I: Simd, const W: usize, const GROUP: usize>(
-    isa: I,
+/// Skips groups without a hit. An element has `1 << shift` bytes.
+#[inline(never)]
+fn screened(
     mut x: &[u8],
     comparison: &Comparison,
+    shift: u32,
     mut out: &mut [MaybeUninit<bool>],
+    steps: &Steps,
 ) {
-    let [usual, _] = comparison.answers();
+    let exact = comparison.unscreened();
     loop {
-        let screen = isa.screen::<W>(comparison.screen());
-        // The screen reads from a cache line on: it runs `head` bytes ahead of the mask.
-        let head = clean_head::<I, W>(isa, x, screen).unwrap_or(x.len());
-        let groups: &[[Block<W>; GROUP]] = lines(&x[head..]).0.as_chunks::<W>().0.as_chunks().0;
-        let places: &mut [[Slots; GROUP]] = out.as_chunks_mut::<64>().0.as_chunks_mut().0;
-        let mut clean = 0;
-        for (group, place) in groups.iter().zip(places) {
-            if may_hit::<I, W, false>(isa, group.as_flattened(), screen) {
-                break;
-            }
-            for slots in place {
-                isa.fill(usual, slots);
-            }
-            clean += 1;
-        }
-        // Compares the rest, or the group that may have a hit.
-        let done = clean * 64 * GROUP;
-        let run = (out.len() - done).min(AFTER_HIT / W);
-        let (place, rest) = out[done..].split_at_mut(run);
-        if run == 0 {
+        let clean = steps.skip.run(x, comparison, Look::Hits(out));
+        (x, out) = (&x[clean..], &mut out[clean >> shift..]);
+        if out.is_empty() {
             return;
         }
-        let part = &x[done * W..(done + run) * W];
-        isa.run::<Mask<W>>(part, &comparison.unscreened(), place);
-        (x, out) = (&x[(done + run) * W..], rest);
+        // Compares the rest, or what begins with the group that may have a hit.
+        let (place, behind) = out.split_at_mut(out.len().min(AFTER_HIT >> shift));
+        let (part, rest) = x.split_at(place.len() << shift);
+        steps.mask.run(part, &exact, place);
+        (x, out) = (rest, behind);
     }
 }
 

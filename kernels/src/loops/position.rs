@@ -102,7 +102,7 @@ impl<const W: usize> Loop for Screened<W> {
     fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, (): ()) -> Option<usize> {
         let mut rest = x;
         loop {
-            let clean = isa.run::<Skip<W>>(rest, comparison, Look::Hits);
+            let clean = isa.run::<Skip<W>>(rest, comparison, Look::Hits(&mut []));
             rest = rest.get(clean..).unwrap_or_default();
             if rest.is_empty() {
                 return None;

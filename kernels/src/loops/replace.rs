@@ -54,7 +54,7 @@ impl<const W: usize> Loop for InPlace<W> {
     ) -> usize {
         let mut found = 0;
         loop {
-            let clean = isa.run::<Skip<W>>(x, comparison, Look::Hits);
+            let clean = isa.run::<Skip<W>>(x, comparison, Look::Hits(&mut []));
             x = &mut x[clean..];
             let (group, rest) = x.split_at_mut(x.len().min(GROUP));
             if group.is_empty() {

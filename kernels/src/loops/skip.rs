@@ -58,6 +58,8 @@
 //! replace         256 bytes               1 KiB       the group is compared and written
 //! ```
 
+use core::mem::MaybeUninit;
+
 use crate::rule::{Comparison, Screen};
 pub(super) use crate::simd::GROUP;
 use crate::simd::{Line, Loop, Simd, lines, until_line};
@@ -79,45 +81,34 @@ pub(super) fn may_hit<I: Simd, const W: usize, const FLIP: bool>(
     isa.any_hit::<W>(seen, screen)
 }
 
-/// For masks: the number of bytes before the first cache line. `None` if there are such bytes and
-/// the first 128 bytes may hold a hit, or if there are fewer than 128 bytes in all.
-#[inline(always)]
-pub(super) fn clean_head<I: Simd, const W: usize>(
-    isa: I,
-    x: &[u8],
-    screen: I::Screen,
-) -> Option<usize> {
-    let (head, first) = (until_line(x, W), lines(x).0.get(..2)?);
-    (head == 0 || !may_hit::<I, W, false>(isa, first, screen)).then_some(head)
-}
-
 /// A number of bytes at the beginning of the input without a hit: all, or those before a group that
 /// may have one. 0 if the input is shorter than 256 bytes. One function for all questions, so that
 /// its code exists once.
 pub(super) struct Skip<const W: usize>;
 
 /// What [`Skip`] looks for.
-#[derive(Clone, Copy)]
-pub(super) enum Look {
-    /// Hits of the comparison before a negation: see [`Comparison::screen`].
-    Hits,
+pub(super) enum Look<'o> {
+    /// Hits of the comparison before a negation: see [`Comparison::screen`]. If there is a mask, it
+    /// gets the answers of the elements that are skipped, and only whole groups are skipped.
+    Hits(&'o mut [MaybeUninit<bool>]),
     /// NaN and infinities, by the comparison for NaN of a format that has infinities.
     Special,
 }
 
 impl<const W: usize> Loop for Skip<W> {
-    type Out<'o> = Look;
+    type Out<'o> = Look<'o>;
     type Output = usize;
 
     #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, look: Look) -> usize {
-        let screen = match look {
-            Look::Hits => comparison.screen(),
-            Look::Special => special(comparison),
+    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, look: Look<'_>) -> usize {
+        let (screen, out) = match look {
+            Look::Hits(out) => (comparison.screen(), out),
+            Look::Special => (special(comparison), &mut [][..]),
         };
+        let [usual, _] = comparison.answers();
         match screen {
-            Screen::Masked { .. } => skip_by::<I, W, false>(isa, x, screen),
-            Screen::Flipped { .. } if W == 1 => skip_by::<I, W, true>(isa, x, screen),
+            Screen::Masked { .. } => skip_by::<I, W, false>(isa, x, screen, usual, out),
+            Screen::Flipped { .. } if W == 1 => skip_by::<I, W, true>(isa, x, screen, usual, out),
             _ => 0,
         }
     }
@@ -130,21 +121,38 @@ pub(super) fn special(nan: &Comparison) -> Screen {
 }
 
 #[inline(always)]
-fn skip_by<I: Simd, const W: usize, const FLIP: bool>(isa: I, x: &[u8], screen: Screen) -> usize {
+fn skip_by<I: Simd, const W: usize, const FLIP: bool>(
+    isa: I,
+    x: &[u8],
+    screen: Screen,
+    usual: u64,
+    out: &mut [MaybeUninit<bool>],
+) -> usize {
     let Some(last) = x.len().checked_sub(256) else { return 0 };
     let with = isa.screen::<W>(screen);
     match lines(x).0.first_chunk::<2>() {
         Some(first) if !may_hit::<I, W, FLIP>(isa, first, with) => {}
         _ => return 0,
     }
-    let mut done = until_line(x, W);
+    // The mask begins with the first byte, and the groups at a line: they run ahead of the mask.
+    let (mut done, masked) = (until_line(x, W), !out.is_empty());
+    let ahead = if masked { done } else { 0 };
+    let mut masks = out.as_chunks_mut::<64>().0.chunks_exact_mut(GROUP / 64 / W);
     // Not a closure: it might not be inlined, and then would not be compiled for the instruction
     // set.
     for group in lines(x.get(done..).unwrap_or_default()).0.as_chunks::<{ GROUP / 64 }>().0 {
         if may_hit::<I, W, FLIP>(isa, group, with) {
-            return done;
+            return done - ahead;
+        }
+        if let Some(mask) = masks.next() {
+            for slots in mask {
+                isa.fill(usual, slots);
+            }
         }
         done += GROUP;
+    }
+    if masked {
+        return done - ahead;
     }
     while done < x.len() {
         let start = done.min(last);
