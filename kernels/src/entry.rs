@@ -369,11 +369,10 @@ fn other_count(
     match rule {
         Rule::Constant { answer, .. } => usize::from(*answer) * elements,
         // Counts the complement: groups without a hit are skipped.
-        Rule::Comparison(comparison) if comparison.negate() => {
-            elements - row.call(backend, x, &comparison.not(), ()).hits
+        Rule::Comparison(comparison) | Rule::Either(comparison) if comparison.negate() => {
+            elements - other_count(row, size, backend, x, &rule.not())
         }
         Rule::Comparison(comparison) => row.call(backend, x, comparison, ()).hits,
-        Rule::Either(nan) if nan.negate() => elements - either::count(row, backend, x, &nan.not()),
         Rule::Either(nan) => either::count(row, backend, x, nan),
     }
 }
