@@ -309,18 +309,22 @@ impl Simd for Avx2 {
         if x.len() <= 8 * W {
             return scalar::bits_few::<W>(x, comparison);
         }
-        let with = self.with::<W>(comparison);
-        let mut bits = 0;
-        for (i, piece) in x.as_chunks::<32>().0.iter().enumerate() {
-            bits |= self.lane_bits::<W>(piece, with) << (i * 32 / W);
-        }
-        // The last piece overlaps the one before, or is filled up.
-        match x.last_chunk::<32>() {
-            Some(last) => bits |= self.lane_bits::<W>(last, with) << ((x.len() - 32) / W),
-            None => {
-                let mut piece = [0; 32];
-                piece[..x.len()].copy_from_slice(x);
-                bits = self.lane_bits::<W>(&piece, with);
+        let (with, mut short) = (self.with::<W>(comparison), [0; 32]);
+        let filled = if x.len() < 32 {
+            short[..x.len()].copy_from_slice(x);
+            &short
+        } else {
+            x
+        };
+        let (mut bits, mut from) = (0, 0);
+        // The last piece overlaps the one before.
+        while let Some(last) = filled.len().checked_sub(32)
+            && let Some(piece) = filled[from.min(last)..].first_chunk::<32>()
+        {
+            bits |= self.lane_bits::<W>(piece, with) << (from.min(last) / W);
+            from += 32;
+            if from >= filled.len() {
+                break;
             }
         }
         (bits ^ comparison.usual_bits()) & !u64::MAX.unbounded_shl((x.len() / W) as u32)

@@ -324,14 +324,9 @@ impl Simd for Avx512 {
     #[inline(always)]
     fn bits_few<const W: usize>(self, x: &[u8], comparison: &Comparison) -> u64 {
         let with = self.with::<W>(comparison);
-        let (lines, few) = lines(x);
         let mut bits = 0;
-        for (i, line) in lines.iter().enumerate() {
-            bits |= self.hits_of::<W>(self.load(line, 0), comparison, with) << (i * (64 / W));
-        }
-        if !few.is_empty() {
-            bits |=
-                self.hits_of::<W>(self.load_few(few), comparison, with) << (lines.len() * (64 / W));
+        for (i, few) in x.chunks(64).enumerate() {
+            bits |= self.hits_of::<W>(self.load_few(few), comparison, with) << (i * (64 / W));
         }
         (bits ^ comparison.usual_bits()) & !u64::MAX.unbounded_shl((x.len() / W) as u32)
     }
