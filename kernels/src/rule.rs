@@ -263,10 +263,11 @@ impl Comparison {
         match self.screens {
             Screens::Never => Screen::None,
             Screens::Flipped => Screen::Flipped { flip: !self.bound & 0xFF },
-            Screens::Above => Screen::Masked { mask: self.mask, least: self.bound + 1 },
-            Screens::Ones => {
-                let ones = self.bound & (sign(self.size()) - 1);
-                Screen::Masked { mask: ones, least: ones }
+            Screens::Above | Screens::Ones => {
+                let (above, ones) =
+                    (self.screens == Screens::Above, self.bound & (sign(self.size()) - 1));
+                let mask = if above { self.mask } else { ones };
+                Screen::Masked { mask, least: if above { self.bound + 1 } else { ones } }
             }
         }
     }

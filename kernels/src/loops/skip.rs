@@ -58,7 +58,7 @@
 //! replace         256 bytes               1 KiB       the group is compared and written
 //! ```
 
-use core::mem::MaybeUninit;
+use core::mem::{MaybeUninit, take};
 
 use crate::rule::{Comparison, Screen};
 pub(super) use crate::simd::GROUP;
@@ -126,7 +126,7 @@ fn skip_by<I: Simd, const W: usize, const FLIP: bool>(
     x: &[u8],
     screen: Screen,
     usual: u64,
-    out: &mut [MaybeUninit<bool>],
+    mut out: &mut [MaybeUninit<bool>],
 ) -> usize {
     let Some(last) = x.len().checked_sub(256) else { return 0 };
     let with = isa.screen::<W>(screen);
@@ -137,17 +137,17 @@ fn skip_by<I: Simd, const W: usize, const FLIP: bool>(
     // The mask begins with the first byte, and the groups at a line: they run ahead of the mask.
     let (mut done, masked) = (until_line(x, W), !out.is_empty());
     let ahead = if masked { done } else { 0 };
-    let mut masks = out.as_chunks_mut::<64>().0.chunks_exact_mut(GROUP / 64 / W);
     // Not a closure: it might not be inlined, and then would not be compiled for the instruction
     // set.
     for group in lines(x.get(done..).unwrap_or_default()).0.as_chunks::<{ GROUP / 64 }>().0 {
         if may_hit::<I, W, FLIP>(isa, group, with) {
             return done - ahead;
         }
-        if let Some(mask) = masks.next() {
-            for slots in mask {
+        if let Some((mask, behind)) = take(&mut out).split_at_mut_checked(GROUP / W) {
+            for slots in mask.as_chunks_mut().0 {
                 isa.fill(usual, slots);
             }
+            out = behind;
         }
         done += GROUP;
     }
