@@ -131,8 +131,9 @@ fn plain<I: Simd, const W: usize, const OP: u8>(
     }
 }
 
-/// Bit `i` as byte `i`, for at most 64 bits. Eight at a time; the last eight overlap others.
-#[inline(always)]
+/// Bit `i` as byte `i`, for at most 64 bits. Eight at a time; the last eight overlap others. Not
+/// inlined, so that masks of more elements save fewer registers.
+#[inline(never)]
 fn spread(bits: u64, out: &mut [MaybeUninit<bool>]) {
     for (i, slots) in out.as_chunks_mut().0.iter_mut().enumerate() {
         spread_eight(bits >> (8 * i), slots);
