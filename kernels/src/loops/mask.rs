@@ -135,8 +135,10 @@ fn plain<I: Simd, const W: usize, const OP: u8>(
 /// inlined, so that masks of more elements save fewer registers.
 #[inline(never)]
 fn spread(bits: u64, out: &mut [MaybeUninit<bool>]) {
-    for (i, slots) in out.as_chunks_mut().0.iter_mut().enumerate() {
-        spread_eight(bits >> (8 * i), slots);
+    let mut rest = bits;
+    for slots in out.as_chunks_mut().0 {
+        spread_eight(rest, slots);
+        rest >>= 8;
     }
     let before = out.len().saturating_sub(8);
     match out.last_chunk_mut() {
