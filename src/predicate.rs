@@ -76,6 +76,16 @@ impl Predicate {
         }
     }
 
+    /// The predicate to count, and whether its count is that of the other elements. Groups without
+    /// a hit are skipped, and most elements are finite.
+    #[inline]
+    pub(crate) const fn counted(self) -> (Self, bool) {
+        match self {
+            Self::Finite => (Self::NonFinite, true),
+            _ => (self, false),
+        }
+    }
+
     /// The name, such as `nan`, `-inf` or `nan or +inf`. [`Predicate::from_str`] takes this name
     /// and others.
     #[must_use]

@@ -168,7 +168,9 @@ pub fn any_nan<T: Element>(x: &[T]) -> bool {
 #[must_use]
 #[inline]
 pub fn count<T: Element>(x: &[T], predicate: Predicate) -> usize {
-    typed::count::<T::Lane>(None, bytes(x), rule::<T>(predicate))
+    let (counted, complement) = predicate.counted();
+    let count = typed::count::<T::Lane>(None, bytes(x), rule::<T>(counted));
+    if complement { x.len() - count } else { count }
 }
 
 /// The index of the first element for which `predicate` holds.

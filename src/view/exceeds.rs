@@ -5,7 +5,6 @@ use nonfinite_kernels::{MaskOut, Rule};
 use super::TensorView;
 #[cfg(feature = "validity")]
 use super::ValidView;
-use super::part::Condition;
 use crate::Error;
 
 /// The question which elements have a larger magnitude than a threshold: see
@@ -57,7 +56,7 @@ impl Exceeds<'_> {
     /// # Errors
     /// As [`TensorView::mask`].
     pub fn mask<'o>(&self, out: impl Into<MaskOut<'o>>) -> Result<(), Error> {
-        self.view.mask_where(Condition::new(&self.rule), out.into())
+        self.view.mask_where(&self.rule, out.into())
     }
 
     /// One bit an element, from bit `offset` of `out` on, as [`TensorView::bits`] has it.
@@ -65,25 +64,25 @@ impl Exceeds<'_> {
     /// # Errors
     /// As [`TensorView::bits`].
     pub fn bits(&self, out: &mut [u8], offset: usize) -> Result<(), Error> {
-        self.view.bits_where(Condition::new(&self.rule), out, offset)
+        self.view.bits_where(&self.rule, out, offset)
     }
 
     /// Whether a magnitude is above the threshold. Stops soon after the first.
     #[must_use]
     pub fn any(&self) -> bool {
-        self.view.any_where(Condition::new(&self.rule))
+        self.view.any_where(&self.rule)
     }
 
     /// How many magnitudes are above the threshold.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.view.count_where(Condition::new(&self.rule))
+        self.view.count_where(&self.rule)
     }
 
     /// The row-major index of the first element whose magnitude is above the threshold.
     #[must_use]
     pub fn position(&self) -> Option<usize> {
-        self.view.position_where(Condition::new(&self.rule))
+        self.view.position_where(&self.rule)
     }
 }
 
@@ -126,7 +125,7 @@ impl ValidExceeds<'_> {
     /// # Errors
     /// As [`TensorView::bits`].
     pub fn bits(&self, out: &mut [u8], offset: usize) -> Result<(), Error> {
-        self.view.bits_where(Condition::new(&self.rule), out, offset)
+        self.view.bits_where(&self.rule, out, offset)
     }
 
     /// Whether the magnitude of a valid element is above the threshold. Stops soon after the first.

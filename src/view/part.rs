@@ -11,7 +11,7 @@ use nonfinite_kernels::{MaskOut, Rule};
 use super::{Memory, TensorView};
 #[cfg(feature = "stats")]
 use crate::Stats;
-use crate::{Census, Format, Predicate};
+use crate::{Census, Predicate};
 
 /// A part of a view: `len` elements from row-major index `first` on.
 ///
@@ -187,8 +187,8 @@ impl<'v, 'a> Part<'v, 'a> {
     }
 
     #[inline]
-    pub(super) fn mask(&self, condition: Condition<'_>, out: MaskOut<'_>) {
-        let (rule, backend) = (condition.rule, self.view.backend);
+    pub(super) fn mask(&self, rule: &Rule, out: MaskOut<'_>) {
+        let backend = self.view.backend;
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
             return self.ask_strided(|x| strided::mask(backend, x, rule, Target::contiguous(out)));
@@ -203,8 +203,8 @@ impl<'v, 'a> Part<'v, 'a> {
     }
 
     #[inline]
-    pub(super) fn bits(&self, condition: Condition<'_>, out: &mut [u8], offset: usize) {
-        let (rule, backend) = (condition.rule, self.view.backend);
+    pub(super) fn bits(&self, rule: &Rule, out: &mut [u8], offset: usize) {
+        let backend = self.view.backend;
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
             return self.ask_strided(|x| strided::bits(backend, x, rule, out, offset));
@@ -212,10 +212,10 @@ impl<'v, 'a> Part<'v, 'a> {
         kernels::bits(backend, self.dense(), rule, out, offset);
     }
 
-    /// Whether the condition holds for any element.
+    /// Whether the rule holds for any element.
     #[inline]
-    pub(super) fn any(&self, condition: Condition<'_>) -> bool {
-        let (rule, backend) = (condition.rule, self.view.backend);
+    pub(super) fn any(&self, rule: &Rule) -> bool {
+        let backend = self.view.backend;
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
             return self.ask_strided(|x| strided::any(backend, x, rule));
@@ -223,10 +223,10 @@ impl<'v, 'a> Part<'v, 'a> {
         kernels::position(backend, self.dense(), rule).is_some()
     }
 
-    /// The index within the part of the first element for which the condition holds.
+    /// The index within the part of the first element for which the rule holds.
     #[inline]
-    pub(super) fn position(&self, condition: Condition<'_>) -> Option<usize> {
-        let (rule, backend) = (condition.rule, self.view.backend);
+    pub(super) fn position(&self, rule: &Rule) -> Option<usize> {
+        let backend = self.view.backend;
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
             return self.ask_strided(|x| strided::position(backend, x, rule));
@@ -235,14 +235,12 @@ impl<'v, 'a> Part<'v, 'a> {
     }
 
     #[inline]
-    pub(super) fn count(&self, condition: Condition<'_>) -> usize {
-        let (rule, backend) = (condition.rule, self.view.backend);
+    pub(super) fn count(&self, rule: &Rule) -> usize {
+        let backend = self.view.backend;
         #[cfg(feature = "views")]
         if !self.view.layout.is_dense() {
-            let counted = condition.complement.unwrap_or(rule);
-            let count = |x: &Source<'_>| strided::counts(backend, x, counted, [counted]);
-            let [count] = self.ask_strided(count);
-            return if condition.complement.is_some() { self.len - count } else { count };
+            let [count] = self.ask_strided(|x| strided::counts(backend, x, rule, [rule]));
+            return count;
         }
         kernels::count(backend, self.dense(), rule)
     }
@@ -283,38 +281,6 @@ impl<'v, 'a> Part<'v, 'a> {
             return Stats::new(strided::stats(backend, &self.source(), format.numbers()), format);
         }
         Stats::new(kernels::stats(backend, self.dense(), format.numbers()), format)
-    }
-}
-
-/// The rule for each element: of a predicate, or of a comparison with a threshold.
-#[derive(Clone, Copy)]
-pub(super) struct Condition<'r> {
-    pub(super) rule: &'r Rule,
-    /// The complement is counted where it holds for few elements: groups without a hit are skipped.
-    #[cfg(feature = "views")]
-    complement: Option<&'r Rule>,
-}
-
-impl<'r> Condition<'r> {
-    #[inline]
-    pub(super) fn new(rule: &'r Rule) -> Self {
-        Self {
-            rule,
-            #[cfg(feature = "views")]
-            complement: None,
-        }
-    }
-}
-
-impl Condition<'static> {
-    #[inline]
-    pub(super) fn of(format: Format, predicate: Predicate) -> Self {
-        let condition = Self::new(format.rule(predicate));
-        #[cfg(feature = "views")]
-        if predicate == Predicate::Finite {
-            return Self { complement: Some(format.rule(Predicate::NonFinite)), ..condition };
-        }
-        condition
     }
 }
 

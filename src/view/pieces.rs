@@ -23,7 +23,7 @@ use core::ops::ControlFlow;
 
 use nonfinite_kernels::Rule;
 
-use super::part::{Condition, Part};
+use super::part::Part;
 use super::validity::Validity;
 
 /// Elements of a window.
@@ -65,7 +65,7 @@ pub(super) enum Piece<'h, 'v, 'a> {
 /// The index within the part of the first element that the rule holds for, valid or null.
 #[inline(never)]
 pub(super) fn next_hit(part: &Part<'_, '_>, rule: &Rule) -> Option<usize> {
-    part.position(Condition::new(rule))
+    part.position(rule)
 }
 
 /// One bit for each element of the part, for which there is room: 1 if the rule holds for the
@@ -76,7 +76,7 @@ pub(super) fn packed<'o>(part: &Part<'_, '_>, rule: &Rule, room: &'o mut [u8]) -
     if let Some(last) = out.last_mut() {
         *last = 0;
     }
-    part.bits(Condition::new(rule), out, 0);
+    part.bits(rule, out, 0);
     out
 }
 

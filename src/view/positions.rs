@@ -9,7 +9,7 @@
 use core::fmt;
 
 use super::TensorView;
-use super::part::{Condition, Part};
+use super::part::Part;
 use crate::Predicate;
 
 /// The row-major indices of the elements for which a predicate holds: see
@@ -42,7 +42,7 @@ impl<'a> Positions<'a> {
     fn look(&mut self) -> usize {
         let part = Part::after(&self.view, self.from, KNOWN);
         self.hits = Hits { bits: [0; KNOWN / 8], first: self.from, word: 0 };
-        part.bits(Condition::of(self.view.format(), self.predicate), &mut self.hits.bits, 0);
+        part.bits(self.view.format().rule(self.predicate), &mut self.hits.bits, 0);
         self.from += part.len;
         part.len
     }
@@ -66,9 +66,8 @@ impl Iterator for Positions<'_> {
             return None;
         }
         let rest = Part { first: self.from, len, ..Part::whole(&self.view) };
-        let hit = rest
-            .position(Condition::of(self.view.format(), self.predicate))
-            .map(|index| self.from + index);
+        let hit =
+            rest.position(self.view.format().rule(self.predicate)).map(|index| self.from + index);
         self.from = hit.map_or(self.view.len(), |hit| hit + 1);
         hit
     }

@@ -1,8 +1,8 @@
 //! The questions.
 
-use nonfinite_kernels::MaskOut;
+use nonfinite_kernels::{MaskOut, Rule};
 
-use super::part::{Condition, Part};
+use super::part::Part;
 use super::{Positions, TensorView};
 #[cfg(feature = "stats")]
 use crate::Stats;
@@ -11,8 +11,8 @@ use crate::{Census, Error, Predicate};
 
 impl<'a> TensorView<'a> {
     #[inline]
-    fn where_(&self, predicate: Predicate) -> Condition<'static> {
-        Condition::of(self.format, predicate)
+    fn rule(&self, predicate: Predicate) -> &'static Rule {
+        self.format.rule(predicate)
     }
 
     /// Writes one byte for each element: 1 if `predicate` holds, otherwise 0. `out` may be slices,
@@ -23,24 +23,20 @@ impl<'a> TensorView<'a> {
     /// then.
     #[inline]
     pub fn mask<'o>(&self, predicate: Predicate, out: impl Into<MaskOut<'o>>) -> Result<(), Error> {
-        self.mask_where(self.where_(predicate), out.into())
+        self.mask_where(self.rule(predicate), out.into())
     }
 
     #[inline]
-    pub(super) fn mask_where(
-        &self,
-        condition: Condition<'_>,
-        out: MaskOut<'_>,
-    ) -> Result<(), Error> {
+    pub(super) fn mask_where(&self, rule: &Rule, out: MaskOut<'_>) -> Result<(), Error> {
         if out.len() != self.len() {
             return Err(Error::OutputLength { elements: self.len(), output: out.len() });
         }
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            threads.mask(condition, out);
+            threads.mask(rule, out);
             return Ok(());
         }
-        Part::whole(self).mask(condition, out);
+        Part::whole(self).mask(rule, out);
         Ok(())
     }
 
@@ -53,23 +49,23 @@ impl<'a> TensorView<'a> {
     /// is written then.
     #[inline]
     pub fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) -> Result<(), Error> {
-        self.bits_where(self.where_(predicate), out, offset)
+        self.bits_where(self.rule(predicate), out, offset)
     }
 
     #[inline]
     pub(super) fn bits_where(
         &self,
-        condition: Condition<'_>,
+        rule: &Rule,
         out: &mut [u8],
         offset: usize,
     ) -> Result<(), Error> {
         self.check_bits(out, offset)?;
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            threads.bits(out, offset, &|part, out, offset| part.bits(condition, out, offset));
+            threads.bits(out, offset, &|part, out, offset| part.bits(rule, out, offset));
             return Ok(());
         }
-        Part::whole(self).bits(condition, out, offset);
+        Part::whole(self).bits(rule, out, offset);
         Ok(())
     }
 
@@ -87,7 +83,7 @@ impl<'a> TensorView<'a> {
     #[must_use]
     #[inline(always)]
     pub fn any(&self, predicate: Predicate) -> bool {
-        self.any_where(self.where_(predicate))
+        self.any_where(self.rule(predicate))
     }
 
     /// Whether `predicate` holds for all elements. True for an empty view. Stops soon after the
@@ -95,19 +91,19 @@ impl<'a> TensorView<'a> {
     #[must_use]
     #[inline(always)]
     pub fn all(&self, predicate: Predicate) -> bool {
-        let any = |opposite: &_| self.any_where(Condition::new(opposite));
-        !with_opposite(predicate, |predicate| self.format.rule(predicate), any)
+        let rule = |predicate| self.rule(predicate);
+        !with_opposite(predicate, rule, |opposite| self.any_where(opposite))
     }
 
     // Always inlined, as `any` and `all`: where the caller has just made the view, its fields fold
     // away, and the kernel starts 3 ns sooner (64 f32, AMD EPYC Zen 4).
     #[inline(always)]
-    pub(super) fn any_where(&self, condition: Condition<'_>) -> bool {
+    pub(super) fn any_where(&self, rule: &Rule) -> bool {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.any(&|part| part.any(condition));
+            return threads.any(&|part| part.any(rule));
         }
-        Part::whole(self).any(condition)
+        Part::whole(self).any(rule)
     }
 
     /// The number of elements for which `predicate` holds. A broadcast element counts for each of
@@ -115,16 +111,18 @@ impl<'a> TensorView<'a> {
     #[must_use]
     #[inline]
     pub fn count(&self, predicate: Predicate) -> usize {
-        self.count_where(self.where_(predicate))
+        let (counted, complement) = predicate.counted();
+        let count = self.count_where(self.rule(counted));
+        if complement { self.len() - count } else { count }
     }
 
     #[inline]
-    pub(super) fn count_where(&self, condition: Condition<'_>) -> usize {
+    pub(super) fn count_where(&self, rule: &Rule) -> usize {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.parts(&|part| part.count(condition), &|a, b| a + b);
+            return threads.parts(&|part| part.count(rule), &|a, b| a + b);
         }
-        Part::whole(self).count(condition)
+        Part::whole(self).count(rule)
     }
 
     /// The row-major index of the first element for which `predicate` holds.
@@ -132,16 +130,16 @@ impl<'a> TensorView<'a> {
     #[must_use]
     #[inline]
     pub fn position(&self, predicate: Predicate) -> Option<usize> {
-        self.position_where(self.where_(predicate))
+        self.position_where(self.rule(predicate))
     }
 
     #[inline]
-    pub(super) fn position_where(&self, condition: Condition<'_>) -> Option<usize> {
+    pub(super) fn position_where(&self, rule: &Rule) -> Option<usize> {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.position(&|part| part.position(condition));
+            return threads.position(&|part| part.position(rule));
         }
-        Part::whole(self).position(condition)
+        Part::whole(self).position(rule)
     }
 
     /// The row-major indices of all elements for which `predicate` holds, in order. Fast if such

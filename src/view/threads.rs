@@ -2,10 +2,10 @@
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use nonfinite_kernels::MaskOut;
+use nonfinite_kernels::{MaskOut, Rule};
 
 use super::TensorView;
-use super::part::{Condition, Part};
+use super::part::Part;
 
 /// Inputs of no more bytes than this are answered on the calling thread. Handing work to a sleeping
 /// pool and waiting for it took 11 us (measured on Zen 5). One thread reads 1 to 2 MiB from a cache
@@ -48,8 +48,8 @@ pub(super) struct Threads<'v, 'a>(Part<'v, 'a>);
 
 impl<'v, 'a> Threads<'v, 'a> {
     #[inline(never)]
-    pub(super) fn mask(&self, condition: Condition<'_>, out: MaskOut<'_>) {
-        let mask = |part: Part<'_, '_>, out: MaskOut<'_>| part.mask(condition, out);
+    pub(super) fn mask(&self, rule: &Rule, out: MaskOut<'_>) {
+        let mask = |part: Part<'_, '_>, out: MaskOut<'_>| part.mask(rule, out);
         halves(self.0, out, &mask, &|(), ()| ());
     }
 

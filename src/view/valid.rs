@@ -11,7 +11,7 @@ use nonfinite_kernels::Rule;
 use super::TensorView;
 #[cfg(feature = "views")]
 use super::boxes::{Boxed, boxes};
-use super::part::{Condition, Part};
+use super::part::Part;
 use super::pieces::{Piece, next_hit, pieces};
 use super::validity::{Validity, first_one};
 use crate::format::with_opposite;
@@ -98,12 +98,12 @@ impl<'a> ValidView<'a> {
     /// # Errors
     /// As [`TensorView::bits`].
     pub fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) -> Result<(), Error> {
-        self.bits_where(Condition::of(self.view.format, predicate), out, offset)
+        self.bits_where(self.view.format.rule(predicate), out, offset)
     }
 
     pub(super) fn bits_where(
         &self,
-        condition: Condition<'_>,
+        rule: &Rule,
         out: &mut [u8],
         offset: usize,
     ) -> Result<(), Error> {
@@ -111,13 +111,13 @@ impl<'a> ValidView<'a> {
         let bits = |mut part: Part<'_, '_>, out: &mut [u8], mut offset: usize| {
             if part.is_dense() {
                 // Before the first hit no bit is 1, whatever is null.
-                let clean = next_hit(&part, condition.rule).map_or(part.len, |hit| hit - hit % 64);
-                let never = Condition::of(self.view.format, Predicate::Never);
+                let clean = next_hit(&part, rule).map_or(part.len, |hit| hit - hit % 64);
+                let never = self.view.format.rule(Predicate::Never);
                 part.piece(part.first, clean).bits(never, out, offset);
                 part = part.piece(part.first + clean, part.len - clean);
                 offset += clean;
             }
-            part.bits(condition, out, offset);
+            part.bits(rule, out, offset);
             self.validity.clear_nulls(self.view.backend, part.first, part.len, out, offset);
         };
         #[cfg(feature = "rayon")]
@@ -155,9 +155,7 @@ impl<'a> ValidView<'a> {
     /// For how many valid elements `predicate` holds.
     #[must_use]
     pub fn count(&self, predicate: Predicate) -> usize {
-        // Counts the complement: most elements are finite.
-        let complement = predicate == Predicate::Finite;
-        let counted = if complement { Predicate::NonFinite } else { predicate };
+        let (counted, complement) = predicate.counted();
         self.count_by(self.view.format.rule(counted), complement)
     }
 
@@ -277,7 +275,7 @@ impl<'a> ValidView<'a> {
         rule: &Rule,
         visit: &mut dyn FnMut(Boxed<'_, 'v, 'a>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        if part.len != 0 && part.any(Condition::new(rule)) {
+        if part.len != 0 && part.any(rule) {
             boxes(&self.validity, part, visit)?;
         }
         ControlFlow::Continue(())
@@ -296,7 +294,7 @@ impl<'a> ValidView<'a> {
 /// The count of a run without nulls.
 #[inline(never)]
 fn count_of_run(run: &Part<'_, '_>, rule: &Rule) -> usize {
-    run.count(Condition::new(rule))
+    run.count(rule)
 }
 
 /// Without the data, which may be large.

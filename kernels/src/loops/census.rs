@@ -29,9 +29,8 @@
 //! ```
 
 use super::bits::Few;
-use super::count::{dense, next_run};
 use super::position::Find;
-use super::skip::{GROUP, Look, Skip, may_hit, run_end, special};
+use super::skip::{GROUP, Look, Skip, after_run, may_hit, special, split_run};
 use crate::found::{ClassCounts, Three};
 use crate::rule::Comparison;
 use crate::simd::{COUNTED, Call, Loop, Simd, lines};
@@ -161,24 +160,20 @@ struct Steps {
 #[inline(never)]
 fn census(x: &[u8], nan: &Comparison, shift: u32, clean: usize, steps: &Steps) -> ClassCounts {
     let mut taken = ClassCounts::default();
-    let (mut done, mut run) = (clean, GROUP);
+    let (mut rest, mut clean, mut run) = (x, clean, GROUP);
     loop {
-        let end = run_end(x, 1 << shift, done, run);
-        let three = steps.classes.count(&x[done..end], nan);
+        rest = rest.get(clean..).unwrap_or_default();
+        if rest.is_empty() {
+            return taken;
+        }
+        let (part, behind) = split_run(rest, 1 << shift, run);
+        let three = steps.classes.count(part, nan);
         taken.add_three(three, |class| {
-            let first = steps.find.run(&x[done..end], &nan.class(class), ());
-            (done >> shift) + first.unwrap_or(0)
+            let first = steps.find.run(part, &nan.class(class), ());
+            ((x.len() - rest.len()) >> shift) + first.unwrap_or(0)
         });
-        if end == x.len() {
-            return taken;
-        }
-        let hits = three.into_iter().sum();
-        let clean =
-            if dense(hits, end - done) { 0 } else { steps.skip.run(&x[end..], nan, Look::Special) };
-        run = if clean == 0 { next_run(hits, end - done) } else { GROUP };
-        done = end + clean;
-        if done == x.len() {
-            return taken;
-        }
+        rest = behind;
+        let skip = || steps.skip.run(rest, nan, Look::Special);
+        (clean, run) = after_run(three.into_iter().sum(), part.len(), skip);
     }
 }

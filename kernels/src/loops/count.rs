@@ -34,7 +34,7 @@
 //! without a screen grows as long as hits are frequent.
 
 use super::bits::Few;
-use super::skip::{GROUP, Look, Skip, longer, run_end};
+use super::skip::{GROUP, Look, Skip, after_run, split_run};
 use crate::found::Counted;
 use crate::rule::{Comparison, Operation};
 use crate::simd::{COUNTED, Call, Loop, Simd, lines, op};
@@ -107,44 +107,24 @@ struct Steps {
 #[inline(never)]
 fn count(x: &[u8], comparison: &Comparison, shift: u32, clean: usize, steps: &Steps) -> Counted {
     let mut counted = Counted { hits: 0, from: 0 };
-    let (mut done, mut run) = (clean, GROUP);
+    let (mut rest, mut clean, mut run) = (x, clean, GROUP);
     loop {
-        let end = run_end(x, 1 << shift, done, run);
-        let (pairs, rest) = x[done..end].split_at((end - done) & !127);
+        rest = rest.get(clean..).unwrap_or_default();
+        if rest.is_empty() {
+            return counted;
+        }
+        let (part, behind) = split_run(rest, 1 << shift, run);
+        let (pairs, few) = part.split_at(part.len() & !127);
         let mut hits = steps.exact.run(pairs, comparison, ());
-        for few in rest.chunks(63 << shift) {
+        for few in few.chunks(63 << shift) {
             hits += steps.few.run(few, comparison, ()).count_ones() as usize;
         }
         if hits != 0 && counted.hits == 0 {
-            counted.from = done >> shift;
+            counted.from = (x.len() - rest.len()) >> shift;
         }
         counted.hits += hits;
-        if end == x.len() {
-            return counted;
-        }
-        let clean = if dense(hits, end - done) {
-            0
-        } else {
-            steps.skip.run(&x[end..], comparison, Look::Hits(&mut []))
-        };
-        run = if clean == 0 { next_run(hits, end - done) } else { GROUP };
-        done = end + clean;
-        if done == x.len() {
-            return counted;
-        }
+        rest = behind;
+        let skip = || steps.skip.run(rest, comparison, Look::Hits(&mut []));
+        (clean, run) = after_run(hits, part.len(), skip);
     }
-}
-
-/// Whether more than one element in 128 bytes is a hit. Then the next 128 bytes are likely to have
-/// one, and a screen would end there.
-#[inline(always)]
-pub(super) fn dense(hits: usize, bytes: usize) -> bool {
-    hits * 128 > bytes
-}
-
-/// The bytes to compare next without a screen, after `bytes` bytes with `hits` hits. See the module
-/// for the reason.
-#[inline(always)]
-pub(super) fn next_run(hits: usize, bytes: usize) -> usize {
-    if hits * GROUP > bytes { longer(bytes) } else { GROUP }
 }

@@ -8,12 +8,8 @@
 //!     if W == 1 or the rule has no screen or x is short:          2 KiB, AVX-512 8 KiB
 //!         return plain(x, out)
 //!     until x is at its end:
-//!         head = the bytes before the first cache line
-//!         if head == 0 or not may_hit(the first 128 bytes):           skip.rs
-//!             for each group of 512 bytes:                W > 1, so 1, 2 or 4 blocks
-//!                 if may_hit(the 512 bytes that begin head bytes later): stop
-//!                 out[group] = the answer of an element that is no hit
-//!         plain(the next 16 KiB)                          dense hits: a screen only costs
+//!         skip(x, out)                        skip.rs: writes the answers of groups without a hit
+//!         plain(the next 16 KiB)              dense hits: a screen only costs
 //!
 //! plain(x, out):
 //!     if there are fewer than 64 elements:
@@ -193,13 +189,15 @@ fn screened(
     let exact = comparison.unscreened();
     loop {
         let clean = steps.skip.run(x, comparison, Look::Hits(out));
-        (x, out) = (&x[clean..], &mut out[clean >> shift..]);
+        out = &mut out[clean >> shift..];
         if out.is_empty() {
             return;
         }
         // Compares the rest, or what begins with the group that may have a hit.
         let (place, behind) = out.split_at_mut(out.len().min(AFTER_HIT >> shift));
-        let (part, rest) = x.split_at(place.len() << shift);
+        let rest = x.get(clean..).unwrap_or_default();
+        // There are as many elements as places.
+        let (part, rest) = rest.split_at_checked(place.len() << shift).unwrap_or((rest, &[]));
         steps.mask.run(part, &exact, place);
         (x, out) = (rest, behind);
     }

@@ -14,6 +14,8 @@
 //!     if may_hit(the first 128 bytes): return 0           dense hits end the call here
 //!     from the first cache line on, for each group of 1 KiB:
 //!         if may_hit(group): return the bytes before the group
+//!         if there is a mask: write the answers of 1 KiB      see below
+//!     if there is a mask: return the bytes of its answers
 //!     the same for each 256 bytes of the rest             the last 256 bytes of x overlap others
 //!     return all bytes
 //! ```
@@ -35,27 +37,32 @@
 //! ```text
 //! rule                        there may be a hit if
 //! (bits & mask) >  bound      max(bits & mask) >= bound + 1
-//! (bits & mask) == bound      max(bits & ones) >= ones     ones: the run of ones of the bound,
-//!                                                          from the bit below the sign on
+//! (bits & mask) == bound      max(bits & ones) >= ones     ones: the bound without its sign
 //! bits == bound, one byte     max(bits ^ !bound) == FF
 //! ```
 //!
 //! A negated rule has the screen of the rule that it negates.
 //!
 //! Where hits are dense, a screen only costs time. So each loop works without a screen for a while
-//! after a hit. `mask.rs` has a loop of its own around [`may_hit`], which writes an answer for each
-//! element that is skipped:
+//! after a hit:
 //!
 //! ```text
-//! loop            screens from            group       after a hit
-//! mask, W > 1     2 KiB, AVX-512 8 KiB    512 bytes   16 KiB without a screen
-//! bits            2 KiB                   1 KiB       16 KiB without a screen
-//! position        512 bytes               1 KiB       the group is compared; the hit ends the
-//!                                                     search
-//! count, census   256 bytes, 64 elements  1 KiB       1 KiB without a screen; up to 16 KiB while
-//!                                                     more than one element a KiB is a hit; no
-//!                                                     screen while more than one in 128 bytes is
-//! replace         256 bytes               1 KiB       the group is compared and written
+//! loop            screens from            after a hit
+//! mask, W > 1     2 KiB, AVX-512 8 KiB    16 KiB without a screen
+//! bits            2 KiB                   16 KiB without a screen
+//! position        512 bytes               the group is compared; the hit ends the search
+//! count, census   256 bytes, 64 elements  1 KiB without a screen; up to 16 KiB while more than one
+//!                                         element a KiB is a hit; no screen while more than one in
+//!                                         128 bytes is
+//! replace         256 bytes               the group is compared and written
+//! ```
+//!
+//! A mask is written while the next group is read. It begins with the first byte of the input, and
+//! the groups begin at a cache line, so the screen runs up to 63 bytes ahead of the mask:
+//!
+//! ```text
+//! input   head | group 0 | group 1 | group 2 ..
+//! mask    answers of 0   | of 1    | of 2 ..         the head is part of the first 128 bytes
 //! ```
 
 use core::mem::{MaybeUninit, take};
@@ -143,7 +150,10 @@ fn skip_by<I: Simd, const W: usize, const FLIP: bool>(
         if may_hit::<I, W, FLIP>(isa, group, with) {
             return done - ahead;
         }
-        if let Some((mask, behind)) = take(&mut out).split_at_mut_checked(GROUP / W) {
+        // Masks of single bytes are compared without a screen.
+        if W > 1
+            && let Some((mask, behind)) = take(&mut out).split_at_mut_checked(GROUP / W)
+        {
             for slots in mask.as_chunks_mut().0 {
                 isa.fill(usual, slots);
             }
@@ -164,15 +174,24 @@ fn skip_by<I: Simd, const W: usize, const FLIP: bool>(
     done
 }
 
-/// Where a run without a screen ends: after `run` bytes or up to 64 bytes earlier, at a cache line
-/// if one follows, or at the end of `x`. `run` is at least 1 KiB.
+/// The bytes of a run without a screen, and what follows: `run` bytes or up to 64 bytes less, so
+/// that the run ends at a cache line, or all of `x`. `run` is at least 1 KiB.
 #[inline(always)]
-pub(super) fn run_end(x: &[u8], width: usize, from: usize, run: usize) -> usize {
-    match x.get(from + run..) {
-        Some(rest) if until_line(rest, width) != 0 => from + run + until_line(rest, width) - 64,
-        Some(_) => from + run,
-        None => x.len(),
-    }
+pub(super) fn split_run(x: &[u8], width: usize, run: usize) -> (&[u8], &[u8]) {
+    let head = x.get(run..).map_or(0, |rest| until_line(rest, width));
+    x.split_at_checked(if head == 0 { run } else { run + head - 64 }).unwrap_or((x, &[]))
+}
+
+/// How many bytes follow without a hit after a run of `bytes` bytes with `hits` hits, by a screen,
+/// and the length of the next run.
+///
+/// If more than one element in 128 bytes was a hit, the next 128 bytes are likely to have one, and a
+/// screen would end there.
+#[inline(always)]
+pub(super) fn after_run(hits: usize, bytes: usize, skip: impl FnOnce() -> usize) -> (usize, usize) {
+    let clean = if hits * 128 > bytes { 0 } else { skip() };
+    let frequent = clean == 0 && hits * GROUP > bytes;
+    (clean, if frequent { longer(bytes) } else { GROUP })
 }
 
 /// The bytes of the next run without a screen, if a run of `run` bytes had dense hits.
