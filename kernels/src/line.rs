@@ -39,7 +39,7 @@ pub(crate) fn last_block<const W: usize>(x: &[u8]) -> Option<&Block<W>> {
     x.as_rchunks().1.last_chunk()
 }
 
-/// How many whole elements of `size` bytes are in so many bytes. A shift, where a division by a size
+/// How many whole elements of `size` bytes are in so many bytes. By a shift: a division by a size
 /// that is known at run time takes as long as a search of 64 bytes.
 #[inline(always)]
 pub(crate) const fn elements(bytes: usize, size: usize) -> usize {

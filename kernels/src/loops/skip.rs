@@ -185,8 +185,8 @@ pub(super) fn split_run(x: &[u8], width: usize, run: usize) -> (&[u8], &[u8]) {
 /// How many bytes follow without a hit after a run of `bytes` bytes with `hits` hits, by a screen,
 /// and the length of the next run.
 ///
-/// If more than one element in 128 bytes was a hit, the next 128 bytes are likely to have one, and a
-/// screen would end there.
+/// If more than one element in 128 bytes was a hit, the next 128 bytes are likely to have one, and
+/// a screen would end there.
 #[inline(always)]
 pub(super) fn after_run(hits: usize, bytes: usize, skip: impl FnOnce() -> usize) -> (usize, usize) {
     let clean = if hits * 128 > bytes { 0 } else { skip() };
