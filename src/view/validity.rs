@@ -23,6 +23,8 @@ pub(super) struct Validity<'a> {
 
 impl<'a> Validity<'a> {
     /// The bits of `elements` elements, from bit `offset` of the bitmap on.
+    // Inlined, or the caller reads two words at once that were just stored one by one, and waits.
+    #[inline]
     pub(super) fn new(bitmap: &'a [u8], offset: usize, elements: usize) -> Result<Self, Error> {
         let bytes = offset
             .checked_add(elements)
