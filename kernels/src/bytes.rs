@@ -19,7 +19,7 @@ use crate::rule::Rule;
 /// If `out` is not as long as `x` has whole elements; nothing is written then.
 #[track_caller]
 pub fn mask(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
-    let (row, size) = of_width(rule.size(), [u8::MASK, u16::MASK, u32::MASK, u64::MASK]);
+    let (row, size) = of_width(rule.size(), &[u8::MASK, u16::MASK, u32::MASK, u64::MASK]);
     entry::mask_by(row, size, backend, x, rule, out);
 }
 
@@ -48,7 +48,7 @@ pub fn mask_uninit<'o>(
 pub fn bits(backend: Option<Backend>, x: &[u8], rule: &Rule, out: &mut [u8], offset: usize) {
     let (row, size) = of_width(
         rule.size(),
-        [u8::PACKED_BITS, u16::PACKED_BITS, u32::PACKED_BITS, u64::PACKED_BITS],
+        &[u8::PACKED_BITS, u16::PACKED_BITS, u32::PACKED_BITS, u64::PACKED_BITS],
     );
     entry::bits_by(row, size, backend, x, rule, out, offset);
 }
@@ -57,33 +57,33 @@ pub fn bits(backend: Option<Backend>, x: &[u8], rule: &Rule, out: &mut [u8], off
 #[must_use]
 pub fn position(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Option<usize> {
     let (row, size) =
-        of_width(rule.size(), [u8::POSITION, u16::POSITION, u32::POSITION, u64::POSITION]);
+        of_width(rule.size(), &[u8::POSITION, u16::POSITION, u32::POSITION, u64::POSITION]);
     entry::position_by(row, size, backend, x, rule)
 }
 
 /// [`crate::typed::count`].
 #[must_use]
 pub fn count(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize {
-    let (row, size) = of_width(rule.size(), [u8::COUNT, u16::COUNT, u32::COUNT, u64::COUNT]);
+    let (row, size) = of_width(rule.size(), &[u8::COUNT, u16::COUNT, u32::COUNT, u64::COUNT]);
     entry::count_by(row, size, backend, x, rule)
 }
 
 /// [`crate::typed::occurrences`].
 #[must_use]
 pub fn occurrences(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Occurrences {
-    let (count, size) = of_width(rule.size(), [u8::COUNT, u16::COUNT, u32::COUNT, u64::COUNT]);
+    let (count, size) = of_width(rule.size(), &[u8::COUNT, u16::COUNT, u32::COUNT, u64::COUNT]);
     let (position, _) =
-        of_width(rule.size(), [u8::POSITION, u16::POSITION, u32::POSITION, u64::POSITION]);
+        of_width(rule.size(), &[u8::POSITION, u16::POSITION, u32::POSITION, u64::POSITION]);
     entry::occurrences_by((count, position), size, backend, x, rule)
 }
 
 /// [`crate::typed::census`].
 #[must_use]
 pub fn census(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census {
-    let (row, size) = of_width(nan.size(), [u8::CENSUS, u16::CENSUS, u32::CENSUS, u64::CENSUS]);
-    let (count, _) = of_width(nan.size(), [u8::COUNT, u16::COUNT, u32::COUNT, u64::COUNT]);
+    let (row, size) = of_width(nan.size(), &[u8::CENSUS, u16::CENSUS, u32::CENSUS, u64::CENSUS]);
+    let (count, _) = of_width(nan.size(), &[u8::COUNT, u16::COUNT, u32::COUNT, u64::COUNT]);
     let (position, _) =
-        of_width(nan.size(), [u8::POSITION, u16::POSITION, u32::POSITION, u64::POSITION]);
+        of_width(nan.size(), &[u8::POSITION, u16::POSITION, u32::POSITION, u64::POSITION]);
     entry::census_by(row, (count, position), size, backend, x, nan)
 }
 
@@ -93,7 +93,8 @@ pub fn census(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census {
 /// If `nan` is no rule for NaN.
 #[cfg(feature = "replace")]
 pub fn replace(backend: Option<Backend>, x: &mut [u8], nan: &Rule, values: Values) -> usize {
-    let (row, size) = of_width(nan.size(), [u8::REPLACE, u16::REPLACE, u32::REPLACE, u64::REPLACE]);
+    let (row, size) =
+        of_width(nan.size(), &[u8::REPLACE, u16::REPLACE, u32::REPLACE, u64::REPLACE]);
     replace_by(row, size, backend, x, nan, values)
 }
 
@@ -110,6 +111,7 @@ pub fn replace_into(
     nan: &Rule,
     values: Values,
 ) -> usize {
-    let (row, size) = of_width(nan.size(), [u8::REPLACE, u16::REPLACE, u32::REPLACE, u64::REPLACE]);
+    let (row, size) =
+        of_width(nan.size(), &[u8::REPLACE, u16::REPLACE, u32::REPLACE, u64::REPLACE]);
     replace_into_by(row, size, backend, x, out, nan, values)
 }

@@ -71,7 +71,8 @@ pub(crate) trait Loops: 'static {
 /// Of the loops for elements of 1, 2, 4 and 8 bytes, the one for elements of `size` bytes, and the
 /// size. If `size` is 0, as that of a rule may be, any loop and its size: the entries compare it
 /// with the rule.
-pub(crate) fn of_width<T: Copy>(size: usize, widths: [T; 4]) -> (T, usize) {
+#[inline(always)]
+pub(crate) fn of_width<T>(size: usize, widths: &'static [&'static T; 4]) -> (&'static T, usize) {
     let i = size.trailing_zeros() as usize % 4;
     (widths[i], 1 << i)
 }

@@ -32,6 +32,6 @@ pub fn stats_of_valid(
     let is_special = special.holds(scalar::read_any(&x[first * size..][..size]));
     assert!(bitmap.is_valid(first) && !is_special, "element {first} is null or not finite");
     let want = Want::Places(Some(Nulls { bitmap, first, room: &mut Room::new() }));
-    let (row, _) = of_width(size, [u8::STATS, u16::STATS, u32::STATS, u64::STATS]);
+    let (row, _) = of_width(size, &[u8::STATS, u16::STATS, u32::STATS, u64::STATS]);
     row.run(backend, x, special, (numbers, want)).stats(x, numbers)
 }

@@ -88,7 +88,7 @@ pub fn stats<L: Lane>(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> 
 /// [`crate::typed::stats`] of elements whose width is known at run time only.
 #[must_use]
 pub fn stats_of_bytes(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
-    let (row, _) = of_width(numbers.size(), [u8::STATS, u16::STATS, u32::STATS, u64::STATS]);
+    let (row, _) = of_width(numbers.size(), &[u8::STATS, u16::STATS, u32::STATS, u64::STATS]);
     stats_by(backend, x, numbers, row)
 }
 
@@ -112,6 +112,6 @@ fn stats_by(
 #[cfg(feature = "views")]
 #[inline(never)]
 pub(crate) fn tally(backend: Backend, x: &[u8], numbers: &Numbers) -> Tally {
-    let (row, _) = of_width(numbers.size(), [u8::STATS, u16::STATS, u32::STATS, u64::STATS]);
+    let (row, _) = of_width(numbers.size(), &[u8::STATS, u16::STATS, u32::STATS, u64::STATS]);
     row.run(Some(backend), x, numbers.non_finite(), (numbers, Want::Counts))
 }
