@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::rule::Comparison;
-use crate::simd::{Loop, Simd};
+use crate::simd::{Loop, SameAs, Simd};
 
 /// A loop of the scalar backend.
 pub(crate) trait Question: Loop {
@@ -19,8 +19,8 @@ type Function<O, R> = unsafe fn(&[u8], &Comparison, O) -> R;
 type Run<Q> = unsafe fn(&[u8], &Comparison, <Q as Loop>::Out<'_>) -> <Q as Loop>::Output;
 
 /// The loops of a question on every backend, by the number of the [`Backend`]. Questions that
-/// differ only in the width of an element have one type: that for elements of one byte. Rows are
-/// statics, so that the loops are compiled in this crate, once.
+/// differ only in the width of an element have one type: that for elements of one byte. Only
+/// [`Row::of`] makes one. Rows are statics, so that the loops are compiled in this crate, once.
 pub(crate) struct Row<Q: Loop>([Run<Q>; BACKENDS.len()]);
 
 /// Declares the table, best backend first: a name, and the token that proves that the backend can
@@ -34,11 +34,8 @@ macro_rules! backends {
         ];
 
         impl<Q: Loop> Row<Q> {
-            /// The loops of a question whose output has the type of that of `Q`.
-            pub(crate) const fn of<M>() -> Self
-            where
-                M: Question + for<'o> Loop<Out<'o> = Q::Out<'o>, Output = Q::Output>,
-            {
+            /// The loops of the question for elements of one width.
+            pub(crate) const fn of<M: Question + SameAs<Q>>() -> Self {
                 Self([
                     $($(#[$cfg])* <crate::$module::$token as Simd>::vectorize::<M>,)*
                     M::scalar,
@@ -257,6 +254,7 @@ mod tests {
                 core::any::type_name::<I>()
             }
         }
+        impl SameAs<Which> for Which {}
         impl Question for Which {
             fn scalar(_: &[u8], _: &Comparison, (): ()) -> &'static str {
                 "::Scalar"

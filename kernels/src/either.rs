@@ -25,7 +25,7 @@ fn both(nan: &Comparison) -> [Comparison; 2] {
     [*nan, nan.other()]
 }
 
-/// A byte for each element.
+/// A byte for each element: `out` has as many slots as `x` has elements.
 #[expect(unsafe_code, reason = "all results are written")]
 #[inline(never)]
 pub(crate) fn mask(
@@ -45,7 +45,8 @@ pub(crate) fn mask(
         row.call(backend, x, &nan, out);
         row.call(backend, x, &inf, others);
         for (slot, other) in out.iter_mut().zip(others) {
-            // SAFETY: a loop for masks has written a result for each element, to both.
+            // SAFETY: a row of masks holds only loops that write a result for each element (see
+            // `SameAs`), and there are as many elements as slots. So both are written.
             let (a, b) = unsafe { (slot.assume_init(), other.assume_init()) };
             slot.write((a ^ negate | b ^ negate) ^ negate);
         }
@@ -146,7 +147,7 @@ mod tests {
 
     use super::*;
     use crate::backend::Question;
-    use crate::simd::{Loop, Simd};
+    use crate::simd::{Loop, SameAs, Simd};
     use crate::{Rule, scalar};
 
     std::thread_local! {
@@ -163,6 +164,8 @@ mod tests {
             Self::scalar(x, comparison, ())
         }
     }
+
+    impl SameAs<Position<1>> for Search {}
 
     impl Question for Search {
         fn scalar(x: &[u8], comparison: &Comparison, (): ()) -> Option<usize> {

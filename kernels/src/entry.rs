@@ -3,8 +3,9 @@
 //! An entry is generic over the width of an element, so a caller that knows the width links only
 //! the loops of that width. Behind each entry stands a function whose name ends in `_by`. Its first
 //! arguments are the loops and the size of an element: [`crate::bytes`], for other callers, chooses
-//! them at run time. If the rule is one comparison, it only calls the loop. Other rules are
-//! answered by a function that is not inlined: otherwise each call of a program would have a copy.
+//! them at run time. If the rule is one comparison, most of these functions only call the loop. Other
+//! rules are answered by a function that is not inlined: otherwise each call of a program would have
+//! a copy.
 
 use core::mem::MaybeUninit;
 
@@ -14,7 +15,7 @@ use crate::either;
 use crate::lane::Lane;
 use crate::line::elements;
 use crate::loops::bits::Bits;
-use crate::loops::census::Census as Classes;
+use crate::loops::census::Census as CensusLoop;
 use crate::loops::count::Count;
 use crate::loops::mask::Mask;
 use crate::loops::position::Position;
@@ -39,6 +40,7 @@ fn one_comparison(size: usize, rule: &Rule) -> Option<&Comparison> {
 
 /// Panics if the rule is for elements of another width.
 #[inline(always)]
+#[track_caller]
 fn check(size: usize, rule: &Rule) {
     assert!(rule.size() == size, "a rule for elements of another width");
 }
@@ -188,6 +190,7 @@ fn bytes_of_bits(elements: usize, out: &mut [u8], ask: impl FnOnce(&mut [[u8; 8]
 
 /// Bits by another rule than one comparison, or from bit `shift` of the first byte on.
 #[inline(never)]
+#[track_caller]
 fn other_bits(
     row: &Row<Bits<1>>,
     size: usize,
@@ -218,7 +221,7 @@ fn words_of_bits(
     words: &mut [[u8; 8]],
 ) -> u64 {
     match rule {
-        Rule::Constant { .. } => 0,
+        Rule::Constant { .. } => unreachable!("no words are asked of a constant"),
         Rule::Comparison(comparison) => row.call(backend, x, comparison, words),
         Rule::Either(nan) => either::bits(row, backend, x, nan, words),
     }
@@ -433,7 +436,7 @@ pub fn census<L: Lane>(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census
 
 #[inline(always)]
 pub(crate) fn census_by(
-    row: &Row<Classes<1>>,
+    row: &Row<CensusLoop<1>>,
     without_infinity: CountAndPosition,
     size: usize,
     backend: Option<Backend>,

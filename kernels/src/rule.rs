@@ -3,8 +3,8 @@
 
 /// One masked comparison, for elements of one width. Small, since each format has a table of them.
 ///
-/// In this order: the compiler reads `bound` and the eight bytes behind it at once if there are
-/// such. If one of them was just written, the load waits until all are in the cache.
+/// `bound` stands last. If eight bytes followed it, the compiler would load both at once, and such a
+/// load waits for a field that was just written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Comparison {

@@ -7,6 +7,7 @@
 
 use crate::backend::{Backend, Question, Row};
 use crate::float::format;
+use crate::line::elements;
 use crate::loops::scale::Scale;
 use crate::rule::{Comparison, Rule};
 use crate::scalar;
@@ -74,7 +75,7 @@ fn run<const F: u8>(
     comparison: &Comparison,
     factor: f64,
 ) -> bool {
-    let whole = x.len() / comparison.size() * comparison.size();
+    let whole = elements(x.len(), comparison.size()) * comparison.size();
     row.run(backend, &[], comparison, (&mut x[..whole], factor))
 }
 

@@ -44,6 +44,13 @@ pub(crate) trait Loop: 'static {
     ) -> Self::Output;
 }
 
+/// A loop that does the same as `L`, for elements of another width. Implemented beside each loop and
+/// for no other one. Unsafe code relies on it: what stands for a mask writes all of the mask.
+pub(crate) trait SameAs<L: Loop>:
+    for<'o> Loop<Out<'o> = <L as Loop>::Out<'o>, Output = <L as Loop>::Output>
+{
+}
+
 /// A loop of an instruction set that the CPU has. Loops that differ only in the width of an element
 /// have one type, that for elements of one byte. So what calls them is compiled once.
 pub(crate) struct Call<L: Loop>(
@@ -52,12 +59,9 @@ pub(crate) struct Call<L: Loop>(
 );
 
 impl<L: Loop> Call<L> {
-    /// A loop whose output has the type of that of `L`.
+    /// The loop for elements of one width.
     #[inline(always)]
-    pub(crate) fn of<M, I: Simd>(_isa: I) -> Self
-    where
-        M: for<'o> Loop<Out<'o> = L::Out<'o>, Output = L::Output>,
-    {
+    pub(crate) fn of<M: SameAs<L>, I: Simd>(_isa: I) -> Self {
         Self(I::vectorize::<M>)
     }
 

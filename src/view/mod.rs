@@ -164,7 +164,7 @@ impl<'a> TensorView<'a> {
     /// [`TensorView::strided`] with strides of type `usize`, as in candle.
     ///
     /// # Errors
-    /// As [`TensorView::strided`].
+    /// As [`TensorView::strided`], and [`Error::LargeStride`].
     #[cfg(feature = "views")]
     pub fn strided_unsigned(
         elements: impl Into<Elements<'a>>,

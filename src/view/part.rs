@@ -234,6 +234,7 @@ impl<'v, 'a> Part<'v, 'a> {
         kernels::position(backend, self.dense(), rule)
     }
 
+    /// Fast if the rule holds for few elements: see `Predicate::counted`.
     #[inline]
     pub(super) fn count(&self, rule: &Rule) -> usize {
         let backend = self.view.backend;

@@ -158,15 +158,15 @@ impl Part<'_, '_> {
     fn rows(&self, axis: usize, predicate: Predicate, out: Answers<'_>) {
         let (view, source) = (self.view, self.source());
         let (from_innermost, size) = (view.sizes().len() - 1 - axis, view.sizes()[axis]);
-        let (asked, complement) = predicate.counted();
-        let (rule, asked) = (view.format.rule(predicate), view.format.rule(asked));
+        let (counted, complement) = predicate.counted();
+        let (rule, counted) = (view.format.rule(predicate), view.format.rule(counted));
         let ask = |search, rules: &[_], out: Answers<'_>| {
             strided::rows(view.backend, &source, from_innermost, search, rules, out);
         };
         match out {
             Answers::Census(_) => ask(rule, &CLASSES.map(|class| view.format.rule(class)), out),
             Answers::Count(counts) if complement => {
-                ask(asked, &[asked], Answers::Count(&mut *counts));
+                ask(counted, &[counted], Answers::Count(&mut *counts));
                 counts.iter_mut().for_each(|count| *count = size - *count);
             }
             _ => ask(rule, &[rule], out),

@@ -316,15 +316,12 @@ impl Simd for Avx2 {
         } else {
             x
         };
-        let (mut bits, mut from) = (0, 0);
-        // The last piece overlaps the one before.
-        while let Some(last) = filled.len().checked_sub(32)
-            && let Some(piece) = filled[from.min(last)..].first_chunk::<32>()
-        {
-            bits |= self.lane_bits::<W>(piece, with) << (from.min(last) / W);
-            from += 32;
-            if from >= filled.len() {
-                break;
+        let mut bits = 0;
+        for from in (0..filled.len()).step_by(32) {
+            // The last piece overlaps the one before.
+            let from = from.min(filled.len() - 32);
+            if let Some(piece) = filled[from..].first_chunk() {
+                bits |= self.lane_bits::<W>(piece, with) << (from / W);
             }
         }
         (bits ^ comparison.usual_bits()) & !u64::MAX.unbounded_shl((x.len() / W) as u32)

@@ -18,13 +18,15 @@
 
 use super::skip::{AFTER_HIT, Look, Skip};
 use crate::rule::{Comparison, Operation, Screen};
-use crate::simd::{Call, Loop, Simd, last_block, lines, op};
+use crate::simd::{Call, Loop, SameAs, Simd, last_block, lines, op};
 
 /// From this length on, in bytes, a screen pays.
 const SCREEN_FROM: usize = 2048;
 
 /// Compares every element, or skips groups without a hit.
 pub(crate) struct Bits<const W: usize>;
+
+impl<const W: usize> SameAs<Bits<1>> for Bits<W> {}
 
 impl<const W: usize> Loop for Bits<W> {
     /// One word for each 64 elements.
@@ -93,6 +95,8 @@ fn rest<I: Simd, const W: usize>(isa: I, x: &[u8], comparison: &Comparison, word
 
 /// The bits of fewer than 64 elements, which all loops leave over.
 pub(super) struct Few<const W: usize>;
+
+impl<const W: usize> SameAs<Few<1>> for Few<W> {}
 
 impl<const W: usize> Loop for Few<W> {
     type Out<'o> = ();

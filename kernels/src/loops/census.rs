@@ -13,11 +13,12 @@
 //!         total += three
 //!         run as in count.rs
 //!
-//! classify(x):
-//!     if x has at most 1 KiB: leave out 256 bytes at a time that cannot hit, at both ends
+//! classify(x):                                       `Classes::count`, of which `Pairs` is the first
+//!     of the whole pairs of lines:                   loop
+//!         if they have at most 1 KiB: leave out 256 bytes at a time that cannot hit, at both ends
 //!                                                    there hits may be sparse
-//!     for each part of 4 KiB:
-//!         for each register: add the hits of three comparisons to three counters
+//!         for each part of 4 KiB:
+//!             for each register: add the hits of three comparisons to three counters
 //!     the rest, less than 128 bytes, by packed bits
 //!     return [nan, infinite - neg, neg]
 //! ```
@@ -33,7 +34,7 @@ use super::position::Find;
 use super::skip::{GROUP, Look, Skip, after_run, may_hit, special, split_run};
 use crate::found::{ClassCounts, Three};
 use crate::rule::Comparison;
-use crate::simd::{COUNTED, Call, Loop, Simd, lines};
+use crate::simd::{COUNTED, Call, Loop, SameAs, Simd, lines};
 
 /// Classifies elements of one width.
 pub(super) struct Classes {
@@ -74,6 +75,8 @@ impl Classes {
 /// Classifies the elements of whole pairs of lines.
 struct Pairs<const W: usize>;
 
+impl<const W: usize> SameAs<Pairs<1>> for Pairs<W> {}
+
 impl<const W: usize> Loop for Pairs<W> {
     type Out<'o> = ();
     /// See [`packed`].
@@ -107,7 +110,7 @@ impl<const W: usize> Loop for Pairs<W> {
 }
 
 /// Bits of a count in [`packed`].
-const COUNT: u32 = 21;
+pub(super) const COUNT: u32 = 21;
 
 // The longest run without a screen is 16 groups, and ends at a cache line.
 const _: () = assert!(17 * GROUP < 1 << COUNT);
@@ -125,6 +128,8 @@ fn unpacked(sum: u64) -> Three {
 
 /// Skips groups of finite elements.
 pub(crate) struct Census<const W: usize>;
+
+impl<const W: usize> SameAs<Census<1>> for Census<W> {}
 
 impl<const W: usize> Loop for Census<W> {
     type Out<'o> = ();

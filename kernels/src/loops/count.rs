@@ -37,10 +37,12 @@ use super::bits::Few;
 use super::skip::{GROUP, Look, Skip, after_run, split_run};
 use crate::found::Counted;
 use crate::rule::{Comparison, Operation};
-use crate::simd::{COUNTED, Call, Loop, Simd, lines, op};
+use crate::simd::{COUNTED, Call, Loop, SameAs, Simd, lines, op};
 
 /// Counts the hits of a positive comparison in whole pairs of lines, element by element.
 pub(crate) struct Exact<const W: usize>;
+
+impl<const W: usize> SameAs<Exact<1>> for Exact<W> {}
 
 impl<const W: usize> Loop for Exact<W> {
     type Out<'o> = ();
@@ -71,6 +73,8 @@ fn exact<I: Simd, const W: usize, const OP: u8>(
 
 /// Skips groups without a hit. The comparison must not be negated.
 pub(crate) struct Count<const W: usize>;
+
+impl<const W: usize> SameAs<Count<1>> for Count<W> {}
 
 impl<const W: usize> Loop for Count<W> {
     type Out<'o> = ();

@@ -1,7 +1,7 @@
 //! The driver of statistics: which loop of `stats.rs` looks at which part, and what is counted.
 
 use super::census::Classes;
-use super::nulls::{Filling, SkipValid};
+use super::nulls::{Filler, SkipValid};
 use super::position::Find;
 use super::skip::longer;
 use super::stats::{Order, Outermost, Scan, SkipWithin};
@@ -12,9 +12,12 @@ use crate::line::elements;
 use crate::numbers::Numbers;
 use crate::rule::{Comparison, UNUSED};
 use crate::scalar;
-use crate::scan::{Given, Groups};
-use crate::simd::{COUNTED, Call, GROUP, Loop, Simd, expect, until_line};
+use crate::scan::{Given, Groups, SCANNED};
+use crate::simd::{COUNTED, Call, GROUP, Loop, SameAs, Simd, expect, until_line};
 use crate::tally::{Nulls, ROOM, Tally, Want};
+
+// `Classes::count` packs its counts.
+const _: () = assert!(SCANNED < 1 << super::census::COUNT);
 
 /// Bytes that are looked at first, from the first line of the cache on.
 const FIRST: usize = 256;
@@ -27,7 +30,7 @@ struct Steps {
     skip: Call<SkipWithin<1>>,
     skip_valid: Call<SkipValid<1>>,
     count_nulls: Call<CountNulls>,
-    fill: Filling,
+    filler: Filler,
     order: Call<Order<1>>,
     has_scans: bool,
     /// By the constants of [`expect`], and whether there are nulls.
@@ -128,7 +131,7 @@ impl Driver<'_> {
                 }
                 if let (Some(nulls), Some(bitmap)) = (&mut nulls, bitmap) {
                     let bytes = part.len().min(ROOM);
-                    part = steps.fill.fill(nulls.room, rest, bytes, (bitmap, filling));
+                    part = steps.filler.fill(nulls.room, rest, bytes, (bitmap, filling));
                 }
                 let out = (numbers, &mut tally, index, filling);
                 steps.order.run(part, rule, out);
@@ -244,6 +247,8 @@ fn scans<I: Simd, const W: usize, const EXPECT: u8>(isa: I) -> [Scanning; 2] {
 /// Statistics of at least one element.
 pub(crate) struct Statistics<const W: usize>;
 
+impl<const W: usize> SameAs<Statistics<1>> for Statistics<W> {}
+
 impl<const W: usize> Loop for Statistics<W> {
     type Out<'o> = (&'o Numbers, Want<'o>);
     type Output = Tally;
@@ -256,7 +261,7 @@ impl<const W: usize> Loop for Statistics<W> {
             skip: Call::<SkipWithin<1>>::of::<SkipWithin<W>, I>(isa),
             skip_valid: Call::<SkipValid<1>>::of::<SkipValid<W>, I>(isa),
             count_nulls: Call::<CountNulls>::of::<CountNulls, I>(isa),
-            fill: Filling::of::<I, W>(isa),
+            filler: Filler::of::<I, W>(isa),
             order: Call::<Order<1>>::of::<Order<W>, I>(isa),
             has_scans: I::SCANS,
             scans: [

@@ -49,10 +49,12 @@ use core::mem::MaybeUninit;
 use super::bits::Few;
 use super::skip::{AFTER_HIT, Look, Skip};
 use crate::rule::{Comparison, Operation, Screen};
-use crate::simd::{Call, Loop, Simd, op, until_line};
+use crate::simd::{Call, Loop, SameAs, Simd, op, until_line};
 
 /// Compares every element, or skips groups without a hit.
 pub(crate) struct Mask<const W: usize>;
+
+impl<const W: usize> SameAs<Mask<1>> for Mask<W> {}
 
 impl<const W: usize> Loop for Mask<W> {
     /// One slot for each element of the input.
@@ -112,7 +114,8 @@ fn plain<I: Simd, const W: usize, const OP: u8>(
         _ => 1,
     };
     let with = isa.with::<W>(comparison);
-    let Some(last) = out.len().checked_sub(64).filter(|_| out.len() * W <= x.len()) else { return };
+    assert!(out.len() >= 64 && out.len() * W <= x.len());
+    let last = out.len() - 64;
     let (mut at, mut next) = (0, if head == 0 { blocks * 64 } else { head });
     while at < out.len() {
         for block in 0..blocks {

@@ -1,5 +1,5 @@
-//! The loops, one module for each question. Each is compiled once for each instruction set and
-//! width.
+//! The loops, one module for each question. A loop with vector instructions is compiled once for
+//! each instruction set and width, and what only calls loops once in all.
 
 pub(crate) mod bits;
 pub(crate) mod census;

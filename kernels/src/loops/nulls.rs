@@ -20,16 +20,16 @@ use core::slice;
 use crate::bitmap::Bitmap;
 use crate::numbers::Range;
 use crate::rule::{Comparison, UNUSED};
-use crate::simd::{Call, GROUP, Line, Loop, Simd, lines};
+use crate::simd::{Call, GROUP, Line, Loop, SameAs, Simd, lines};
 use crate::tally::Room;
 
 /// Fills rooms with elements of one width.
-pub(crate) struct Filling {
+pub(crate) struct Filler {
     fill: Call<Fill<1>>,
     width: usize,
 }
 
-impl Filling {
+impl Filler {
     pub(crate) fn of<I: Simd, const W: usize>(isa: I) -> Self {
         Self { fill: Call::<Fill<1>>::of::<Fill<W>, I>(isa), width: W }
     }
@@ -54,6 +54,8 @@ impl Filling {
 
 /// Finds how many bytes at the beginning are groups whose valid elements are in the range.
 pub(crate) struct SkipValid<const W: usize>;
+
+impl<const W: usize> SameAs<SkipValid<1>> for SkipValid<W> {}
 
 impl<const W: usize> Loop for SkipValid<W> {
     type Out<'o> = (Range, Bitmap<'o>);
@@ -80,6 +82,8 @@ impl<const W: usize> Loop for SkipValid<W> {
 /// Writes lines from the first elements of a column, with an element in place of nulls. Behind the
 /// last element stand zeros.
 struct Fill<const W: usize>;
+
+impl<const W: usize> SameAs<Fill<1>> for Fill<W> {}
 
 impl<const W: usize> Loop for Fill<W> {
     /// Lines of whole blocks.

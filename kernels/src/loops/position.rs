@@ -32,10 +32,12 @@
 
 use super::skip::{GROUP, Look, Skip};
 use crate::rule::{Comparison, Screen};
-use crate::simd::{Loop, Simd, lines};
+use crate::simd::{Loop, SameAs, Simd, lines};
 
 /// Compares every element until one is a hit.
 pub(crate) struct Find<const W: usize>;
+
+impl<const W: usize> SameAs<Find<1>> for Find<W> {}
 
 impl<const W: usize> Loop for Find<W> {
     type Out<'o> = ();
@@ -69,6 +71,8 @@ impl<const W: usize> Loop for Find<W> {
 
 /// Finds the first hit.
 pub(crate) struct Position<const W: usize>;
+
+impl<const W: usize> SameAs<Position<1>> for Position<W> {}
 
 impl<const W: usize> Loop for Position<W> {
     type Out<'o> = ();

@@ -3,7 +3,7 @@
 use super::skip::{GROUP, Look, Skip};
 use crate::codes::Codes;
 use crate::rule::Comparison;
-use crate::simd::{COUNTED, Line, Loop, Simd};
+use crate::simd::{COUNTED, Line, Loop, SameAs, Simd};
 
 /// Replaces every hit of the comparison in at most a group. The input is the output.
 struct Exact<const W: usize>;
@@ -40,6 +40,8 @@ const _: () = assert!(GROUP <= COUNTED);
 
 /// Replaces in place, and skips groups without a hit.
 pub(crate) struct InPlace<const W: usize>;
+
+impl<const W: usize> SameAs<InPlace<1>> for InPlace<W> {}
 
 impl<const W: usize> Loop for InPlace<W> {
     type Out<'o> = (&'o mut [u8], &'o Codes);

@@ -2,10 +2,12 @@
 
 use crate::float::format;
 use crate::rule::Comparison;
-use crate::simd::{Loop, Simd};
+use crate::simd::{Loop, SameAs, Simd};
 
 /// Multiplies every element of a [`format`].
 pub(crate) struct Scale<const F: u8>;
+
+impl<const F: u8> SameAs<Self> for Scale<F> {}
 
 impl<const F: u8> Loop for Scale<F> {
     type Out<'o> = (&'o mut [u8], f64);

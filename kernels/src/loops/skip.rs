@@ -13,9 +13,9 @@
 //!     if there are fewer than 256 bytes: return 0
 //!     if may_hit(the first 128 bytes): return 0           dense hits end the call here
 //!     from the first cache line on, for each group of 1 KiB:
-//!         if may_hit(group): return the bytes before the group
+//!         if may_hit(group): return the bytes before the group, or those of the answers written
 //!         if there is a mask: write the answers of 1 KiB      see below
-//!     if there is a mask: return the bytes of its answers
+//!     if there is a mask: return the bytes of the answers written
 //!     the same for each 256 bytes of the rest             the last 256 bytes of x overlap others
 //!     return all bytes
 //! ```
@@ -57,8 +57,9 @@
 //! replace         256 bytes               the group is compared and written
 //! ```
 //!
-//! A mask is written while the next group is read. It begins with the first byte of the input, and
-//! the groups begin at a cache line, so the screen runs up to 63 bytes ahead of the mask:
+//! The answers of a group are written when its screen finds no hit. They go to the next free places
+//! of the mask. The mask begins with the first element, and the groups begin at a cache line, so the
+//! screen runs up to 63 bytes ahead of the mask:
 //!
 //! ```text
 //! input   head | group 0 | group 1 | group 2 ..
@@ -69,7 +70,7 @@ use core::mem::{MaybeUninit, take};
 
 use crate::rule::{Comparison, Screen};
 pub(super) use crate::simd::GROUP;
-use crate::simd::{Line, Loop, Simd, lines, until_line};
+use crate::simd::{Line, Loop, SameAs, Simd, lines, until_line};
 
 /// For masks and bits: bytes to compare without a screen after a hit.
 pub(super) const AFTER_HIT: usize = 16 << 10;
@@ -95,12 +96,15 @@ pub(super) struct Skip<const W: usize>;
 
 /// What [`Skip`] looks for.
 pub(super) enum Look<'o> {
-    /// Hits of the comparison before a negation: see [`Comparison::screen`]. If there is a mask, it
-    /// gets the answers of the elements that are skipped, and only whole groups are skipped.
+    /// Hits of the comparison before a negation: see [`Comparison::screen`]. If there is a mask, a
+    /// place for each element, it gets the answers of the elements that are skipped, and only whole
+    /// groups are skipped. Of single bytes none are: comparing them is as fast.
     Hits(&'o mut [MaybeUninit<bool>]),
     /// NaN and infinities, by the comparison for NaN of a format that has infinities.
     Special,
 }
+
+impl<const W: usize> SameAs<Skip<1>> for Skip<W> {}
 
 impl<const W: usize> Loop for Skip<W> {
     type Out<'o> = Look<'o>;
@@ -109,6 +113,7 @@ impl<const W: usize> Loop for Skip<W> {
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, look: Look<'_>) -> usize {
         let (screen, out) = match look {
+            Look::Hits(out) if W == 1 && !out.is_empty() => return 0,
             Look::Hits(out) => (comparison.screen(), out),
             Look::Special => (special(comparison), &mut [][..]),
         };
@@ -150,7 +155,6 @@ fn skip_by<I: Simd, const W: usize, const FLIP: bool>(
         if may_hit::<I, W, FLIP>(isa, group, with) {
             return done - ahead;
         }
-        // Masks of single bytes are compared without a screen.
         if W > 1
             && let Some((mask, behind)) = take(&mut out).split_at_mut_checked(GROUP / W)
         {

@@ -52,11 +52,13 @@ use crate::numbers::{Numbers, Range};
 use crate::rule::Comparison;
 use crate::scalar;
 use crate::scan::{Found, Given, Groups};
-use crate::simd::{COUNTED, GROUP, Line, Loop, Simd, lines};
+use crate::simd::{COUNTED, GROUP, Line, Loop, SameAs, Simd, expect, lines};
 use crate::tally::Tally;
 
 /// Looks at every element.
 pub(super) struct Order<const W: usize>;
+
+impl<const W: usize> SameAs<Order<1>> for Order<W> {}
 
 impl<const W: usize> Loop for Order<W> {
     type Out<'o> = (&'o Numbers, &'o mut Tally, usize, u64);
@@ -111,6 +113,12 @@ fn filled<const W: usize>(few: &[u8], filling: u64) -> [Line; 2] {
 /// Looks at elements as long as they are as expected.
 pub(super) struct Scan<const W: usize, const EXPECT: u8, const NULLS: bool>;
 
+/// A scan stands for a scan of another expectation too.
+impl<const W: usize, const EXPECT: u8, const NULLS: bool> SameAs<Scan<1, { expect::NORMAL }, false>>
+    for Scan<W, EXPECT, NULLS>
+{
+}
+
 impl<const W: usize, const EXPECT: u8, const NULLS: bool> Loop for Scan<W, EXPECT, NULLS> {
     type Out<'o> = (&'o Numbers, Given<'o>, &'o mut [Groups; 2]);
     type Output = Found;
@@ -130,6 +138,8 @@ impl<const W: usize, const EXPECT: u8, const NULLS: bool> Loop for Scan<W, EXPEC
 /// scans, so that its code exists once.
 pub(super) struct Outermost<const W: usize>;
 
+impl<const W: usize> SameAs<Outermost<1>> for Outermost<W> {}
+
 impl<const W: usize> Loop for Outermost<W> {
     type Out<'o> = u64;
     type Output = (u64, usize);
@@ -142,6 +152,8 @@ impl<const W: usize> Loop for Outermost<W> {
 
 /// The bytes of whole groups whose elements are in the range.
 pub(super) struct SkipWithin<const W: usize>;
+
+impl<const W: usize> SameAs<SkipWithin<1>> for SkipWithin<W> {}
 
 impl<const W: usize> Loop for SkipWithin<W> {
     type Out<'o> = Range;

@@ -17,10 +17,12 @@
 
 use crate::bitmap::{Bitmap, few_bytes};
 use crate::rule::Comparison;
-use crate::simd::{Loop, Simd};
+use crate::simd::{Loop, SameAs, Simd};
 
 /// Counts the nulls among the first elements of a bitmap.
 pub(crate) struct CountNulls;
+
+impl SameAs<Self> for CountNulls {}
 
 impl Loop for CountNulls {
     /// The first bit, and the bit behind the last.
@@ -45,6 +47,8 @@ impl Loop for CountNulls {
 
 /// Clears the bits of nulls, and counts the bits that are 1 then.
 pub(crate) struct ClearNulls;
+
+impl SameAs<Self> for ClearNulls {}
 
 impl Loop for ClearNulls {
     /// The bit of the first element in the bitmap, packed bits from bit 0 on, and how many.

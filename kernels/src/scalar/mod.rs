@@ -58,7 +58,7 @@ pub(crate) fn mask<const W: usize>(
 }
 
 /// [`mask`] of one width.
-type Mask = fn(&[u8], &Comparison, &mut [MaybeUninit<bool>]);
+type Ask = fn(&[u8], &Comparison, &mut [MaybeUninit<bool>]);
 
 /// A word for each 64 elements. The bits of the last elements are returned.
 pub(crate) fn bits<const W: usize>(x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
@@ -72,7 +72,7 @@ pub(crate) fn count<const W: usize>(x: &[u8], comparison: &Comparison) -> Counte
 
 /// [`bits`], not generic, so that it is compiled once.
 #[inline(never)]
-fn pack(mask: Mask, size: usize, x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
+fn pack(mask: Ask, size: usize, x: &[u8], comparison: &Comparison, out: &mut [[u8; 8]]) -> u64 {
     let (words, last) = x.split_at(out.len() * 64 * size);
     for (part, out) in words.chunks_exact(64 * size).zip(out) {
         *out = word(mask, size, part, comparison).to_le_bytes();
@@ -82,20 +82,20 @@ fn pack(mask: Mask, size: usize, x: &[u8], comparison: &Comparison, out: &mut [[
 
 /// [`count`], not generic.
 #[inline(never)]
-fn ones(mask: Mask, size: usize, x: &[u8], comparison: &Comparison) -> usize {
+fn ones(mask: Ask, size: usize, x: &[u8], comparison: &Comparison) -> usize {
     let words = x.chunks(64 * size).map(|part| word(mask, size, part, comparison));
     words.map(|word| word.count_ones() as usize).sum()
 }
 
 /// Bit `i` for element `i` of at most 64, by their mask.
 #[inline(never)]
-fn word(mask: Mask, size: usize, x: &[u8], comparison: &Comparison) -> u64 {
+fn word(mask: Ask, size: usize, x: &[u8], comparison: &Comparison) -> u64 {
     let mut answers = [0; 64];
     let out = MaskOut::from(&mut answers[..line::elements(x.len(), size)]);
     mask(x, comparison, out.slots());
     // The product has byte `i`, which is 0 or 1, as bit `i` of the highest byte.
-    let pack = |bytes| u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-    answers.as_chunks().0.iter().rev().fold(0, |word, eight| word << 8 | pack(*eight))
+    let eight = |bytes| u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    answers.as_chunks().0.iter().rev().fold(0, |word, bytes| word << 8 | eight(*bytes))
 }
 
 /// Bit `i` for element `i` of at most 64.
