@@ -3,9 +3,9 @@
 //! An entry is generic over the width of an element, so a caller that knows the width links only
 //! the loops of that width. Behind each entry stands a function whose name ends in `_by`. Its first
 //! arguments are the loops and the size of an element: [`crate::bytes`], for other callers, chooses
-//! them at run time. If the rule is one comparison, most of these functions only call the loop. Other
-//! rules are answered by a function that is not inlined: otherwise each call of a program would have
-//! a copy.
+//! them at run time. If the rule is one comparison, most of these functions only call the loop.
+//! Other rules are answered by a function that is not inlined: otherwise each call of a program
+//! would have a copy.
 
 use core::mem::MaybeUninit;
 

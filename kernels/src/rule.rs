@@ -3,8 +3,8 @@
 
 /// One masked comparison, for elements of one width. Small, since each format has a table of them.
 ///
-/// `bound` stands last. If eight bytes followed it, the compiler would load both at once, and such a
-/// load waits for a field that was just written.
+/// `bound` stands last. If eight bytes followed it, the compiler would load both at once, and such
+/// a load waits for a field that was just written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Comparison {

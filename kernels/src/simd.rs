@@ -44,8 +44,8 @@ pub(crate) trait Loop: 'static {
     ) -> Self::Output;
 }
 
-/// A loop that does the same as `L`, for elements of another width. Implemented beside each loop and
-/// for no other one. Unsafe code relies on it: what stands for a mask writes all of the mask.
+/// A loop that does the same as `L`, for elements of another width. Implemented beside each loop
+/// and for no other one. Unsafe code relies on it: what stands for a mask writes all of the mask.
 pub(crate) trait SameAs<L: Loop>:
     for<'o> Loop<Out<'o> = <L as Loop>::Out<'o>, Output = <L as Loop>::Output>
 {

@@ -13,8 +13,8 @@
 //!         total += three
 //!         run as in count.rs
 //!
-//! classify(x):                                       `Classes::count`, of which `Pairs` is the first
-//!     of the whole pairs of lines:                   loop
+//! classify(x):                                       `Classes::count`
+//!     of the whole pairs of lines:                   `Pairs`
 //!         if they have at most 1 KiB: leave out 256 bytes at a time that cannot hit, at both ends
 //!                                                    there hits may be sparse
 //!         for each part of 4 KiB:

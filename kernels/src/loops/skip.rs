@@ -58,8 +58,8 @@
 //! ```
 //!
 //! The answers of a group are written when its screen finds no hit. They go to the next free places
-//! of the mask. The mask begins with the first element, and the groups begin at a cache line, so the
-//! screen runs up to 63 bytes ahead of the mask:
+//! of the mask. The mask begins with the first element, and the groups begin at a cache line. So
+//! the screen runs up to 63 bytes ahead of the mask:
 //!
 //! ```text
 //! input   head | group 0 | group 1 | group 2 ..

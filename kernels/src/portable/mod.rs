@@ -174,10 +174,8 @@ impl Simd for Portable {
         for (byte, element) in bytes.iter_mut().zip(elements::<W>(block)) {
             *byte = u8::from(hit::<W, OP>(element, with));
         }
-        // The product moves bit 0 of byte `i` to bit `56 + i`, and no other term reaches these
-        // bits.
         for (out, eight) in word.iter_mut().zip(bytes.as_chunks().0) {
-            *out = (u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
+            *out = scalar::packed(*eight) as u8;
         }
         *word = (u64::from_le_bytes(*word) ^ usual).to_le_bytes();
     }

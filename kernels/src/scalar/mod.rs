@@ -93,9 +93,14 @@ fn word(mask: Ask, size: usize, x: &[u8], comparison: &Comparison) -> u64 {
     let mut answers = [0; 64];
     let out = MaskOut::from(&mut answers[..line::elements(x.len(), size)]);
     mask(x, comparison, out.slots());
-    // The product has byte `i`, which is 0 or 1, as bit `i` of the highest byte.
-    let eight = |bytes| u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-    answers.as_chunks().0.iter().rev().fold(0, |word, bytes| word << 8 | eight(*bytes))
+    answers.as_chunks().0.iter().rev().fold(0, |word, eight| word << 8 | packed(*eight))
+}
+
+/// Bit `i` for byte `i`, each of which is 0 or 1.
+#[inline(always)]
+pub(crate) fn packed(answers: [u8; 8]) -> u64 {
+    // The product moves bit 0 of byte `i` to bit `56 + i`, and no other term reaches these bits.
+    u64::from_le_bytes(answers).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 /// Bit `i` for element `i` of at most 64.
