@@ -235,10 +235,14 @@ impl Comparison {
         self.bound
     }
 
-    /// The answer for an element that is not a hit, and the answer for a hit: 0 and 1, or 1 and 0.
+    /// The answer for an element that is not a hit, in each of four bytes, and the answer for a hit.
+    ///
+    /// Not as one byte: the compiler would fold the load of a byte into a broadcast under a mask,
+    /// for which Bochs 2.7, the emulator of AVX-512, loads nothing if the lowest bit of the mask is
+    /// 0.
     #[inline(always)]
     pub(crate) fn answers(&self) -> [u64; 2] {
-        [self.usual.into(), self.other.into()]
+        [self.usual, self.other].map(|answer| 0x0101_0101 * u64::from(answer))
     }
 
     #[inline(always)]
