@@ -52,7 +52,7 @@ class Rule:
         fields = dict(re.findall(r"(\w+): (\w+)", fields))
         self.width = 8 * int(fields["width"])
         self.mask, self.bound = (int(fields[name]) for name in ("mask", "bound"))
-        self.answers = [int(fields[name]) for name in ("usual", "other")]
+        self.usual = int(fields["usual"])
         self.operation, self.screened = fields["operation"], fields["screens"]
         self.negate = fields["negate"] == "true"
         # As `Comparison::is_ieee` has it.
@@ -138,8 +138,7 @@ def main():
             continue
         for screen, may_hit in rule.screens(bits):
             claims.prove(z3.Implies(rule.positive(bits), may_hit), f"{name}: {screen}", bits)
-        right = [rule.negate, not rule.negate]
-        claims.prove(z3.BoolVal(rule.answers == right), f"{name}: answers", bits)
+        claims.prove(z3.BoolVal(rule.usual == rule.negate), f"{name}: answers", bits)
         if rule.operation == "Ones":
             # Compares the bits that the top lacks, in 16-bit lanes that saturate from bit 15 on.
             top = rule.mask >> rule.below_top

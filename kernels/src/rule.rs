@@ -10,8 +10,6 @@
 pub struct Comparison {
     /// The answer for an element that is not a hit.
     usual: u8,
-    /// The answer for a hit.
-    other: u8,
     width: u8,
     operation: Operation,
     screens: Screens,
@@ -200,7 +198,6 @@ impl Comparison {
             mask,
             bound,
             usual: 0,
-            other: 1,
             width: size as u8,
             operation,
             screens,
@@ -216,7 +213,7 @@ impl Comparison {
     /// The opposite answer for every element.
     #[inline]
     pub(crate) const fn not(self) -> Self {
-        Self { negate: !self.negate, usual: self.other, other: self.usual, ..self }
+        Self { negate: !self.negate, usual: self.usual ^ 1, ..self }
     }
 
     /// Bytes of an element.
@@ -235,14 +232,13 @@ impl Comparison {
         self.bound
     }
 
-    /// The answer for an element that is not a hit, in each of four bytes, and the answer for a hit.
+    /// The answer for an element that is not a hit, and the answer for a hit: 0 and 1, or 1 and 0.
     ///
-    /// Not as one byte: the compiler would fold the load of a byte into a broadcast under a mask,
-    /// for which Bochs 2.7, the emulator of AVX-512, loads nothing if the lowest bit of the mask is
-    /// 0.
+    /// The second is computed. The compiler would fold its load into a broadcast under a mask, for
+    /// which Bochs 2.7, the emulator of AVX-512, loads nothing if the lowest bit of the mask is 0.
     #[inline(always)]
     pub(crate) fn answers(&self) -> [u64; 2] {
-        [self.usual, self.other].map(|answer| 0x0101_0101 * u64::from(answer))
+        [self.usual.into(), (self.usual ^ 1).into()]
     }
 
     #[inline(always)]

@@ -121,7 +121,7 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Ordering + Copy + 'stati
         out: &mut Slots,
     );
 
-    /// The same answer for a block, given as four bytes.
+    /// The same answer for a block.
     #[inline(always)]
     fn fill(self, answer: u64, out: &mut Slots) {
         out.fill(MaybeUninit::new(answer != 0));

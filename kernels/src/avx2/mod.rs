@@ -243,7 +243,7 @@ impl Simd for Avx2 {
             } else {
                 0
             }),
-            ones: self.splat::<4>(ones(comparison)),
+            ones: self.splat::<1>(ones(comparison)),
         }
     }
 
@@ -272,7 +272,7 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn fill(self, answer: u64, out: &mut Slots) {
-        let answers = self.splat::<4>(answer);
+        let answers = self.splat::<1>(answer);
         for half in out.as_chunks_mut::<32>().0 {
             // SAFETY: see above; `half` has 32 bytes.
             unsafe { _mm256_storeu_si256(half.as_mut_ptr().cast(), answers) }
@@ -320,7 +320,7 @@ impl Simd for Avx2 {
         for from in (0..filled.len()).step_by(32) {
             // The last piece overlaps the one before.
             let from = from.min(filled.len() - 32);
-            if let Some(piece) = filled[from..].first_chunk() {
+            if let Some(piece) = filled.get(from..).and_then(<[u8]>::first_chunk) {
                 bits |= self.lane_bits::<W>(piece, with) << (from / W);
             }
         }

@@ -243,9 +243,9 @@ impl Simd for Avx512 {
             mask: self.splat::<W>(comparison.mask()),
             bound: self.splat::<W>(comparison.bound()),
             top: self.top::<W>(comparison),
-            usual: self.splat::<4>(usual),
-            other: self.splat::<4>(other),
-            ones: self.splat::<4>(ones(comparison)),
+            usual: self.splat::<1>(usual),
+            other: self.splat::<1>(other),
+            ones: self.splat::<1>(ones(comparison)),
         }
     }
 
@@ -274,7 +274,7 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn fill(self, answer: u64, out: &mut Slots) {
-        self.write_slots(self.splat::<4>(answer), out);
+        self.write_slots(self.splat::<1>(answer), out);
     }
 
     #[inline(always)]

@@ -118,8 +118,7 @@ impl<R: Registers> Counting for R {
     }
 }
 
-/// 1 in each of four bytes. Hidden from the compiler: with a known value it would make two
-/// instructions of `min(x, 1)`.
+/// 1, hidden from the compiler: with a known value it would make two instructions of `min(x, 1)`.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn ones(comparison: &Comparison) -> u64 {
