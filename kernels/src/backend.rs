@@ -269,7 +269,7 @@ mod tests {
                 if backend.is_some() { "ran" } else { "not on this CPU" }
             );
             if backend.is_some() {
-                let row = Row::<Which>::of::<Which>();
+                let row = Row::of::<Which>();
                 let which = row.run(backend, &[], &comparison, ());
                 assert!(
                     which.to_lowercase().ends_with(&std::format!("::{name}")),

@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn nan_and_inf_in_turns_cost_few_searches() {
         const LEN: usize = 10_000;
-        let row = Row::<Position<1>>::of::<Search>();
+        let row = Row::of::<Search>();
         let elements = |of: &mut dyn FnMut(usize) -> u64, size: usize| -> Vec<u8> {
             let low = if cfg!(target_endian = "little") { 0 } else { 8 - size };
             (0..LEN).flat_map(|i| of(i).to_ne_bytes()[low..low + size].to_vec()).collect()

@@ -84,6 +84,8 @@ pub trait Lane: Loops {
     const SIZE: usize;
 }
 
+// Each row is a static. The rows of a constant `&Row::of()` would be copied into each crate that
+// uses them, and the loops compiled again there: 3 KB in a program with the whole API.
 macro_rules! lanes {
     ($($lane:ident $width:literal;)*) => { $(
         impl Lane for $lane {
@@ -92,33 +94,33 @@ macro_rules! lanes {
 
         impl Loops for $lane {
             const MASK: &'static Row<Mask<1>> = {
-                static ROW: Row<Mask<1>> = Row::<Mask<1>>::of::<Mask<$width>>();
+                static ROW: Row<Mask<1>> = Row::of::<Mask<$width>>();
                 &ROW
             };
             const PACKED_BITS: &'static Row<Bits<1>> = {
-                static ROW: Row<Bits<1>> = Row::<Bits<1>>::of::<Bits<$width>>();
+                static ROW: Row<Bits<1>> = Row::of::<Bits<$width>>();
                 &ROW
             };
             const POSITION: &'static Row<Position<1>> = {
-                static ROW: Row<Position<1>> = Row::<Position<1>>::of::<Position<$width>>();
+                static ROW: Row<Position<1>> = Row::of::<Position<$width>>();
                 &ROW
             };
             const COUNT: &'static Row<Count<1>> = {
-                static ROW: Row<Count<1>> = Row::<Count<1>>::of::<Count<$width>>();
+                static ROW: Row<Count<1>> = Row::of::<Count<$width>>();
                 &ROW
             };
             const CENSUS: &'static Row<Census<1>> = {
-                static ROW: Row<Census<1>> = Row::<Census<1>>::of::<Census<$width>>();
+                static ROW: Row<Census<1>> = Row::of::<Census<$width>>();
                 &ROW
             };
             #[cfg(feature = "replace")]
             const REPLACE: &'static Row<InPlace<1>> = {
-                static ROW: Row<InPlace<1>> = Row::<InPlace<1>>::of::<InPlace<$width>>();
+                static ROW: Row<InPlace<1>> = Row::of::<InPlace<$width>>();
                 &ROW
             };
             #[cfg(feature = "stats")]
             const STATS: &'static Row<Statistics<1>> = {
-                static ROW: Row<Statistics<1>> = Row::<Statistics<1>>::of::<Statistics<$width>>();
+                static ROW: Row<Statistics<1>> = Row::of::<Statistics<$width>>();
                 &ROW
             };
         }

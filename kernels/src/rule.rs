@@ -8,7 +8,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Comparison {
-    /// The answer for an element that is not a hit.
+    /// The answer for an element that is not a hit: `negate` as a number. Stored, since the
+    /// compiler must not know that it is 0 or 1: see `registers::ones`.
     usual: u8,
     width: u8,
     operation: Operation,

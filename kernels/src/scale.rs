@@ -32,23 +32,19 @@ pub enum Float {
 pub fn scale(backend: Option<Backend>, x: &mut [u8], float: Float, factor: f64) -> bool {
     match float {
         Float::F16 => {
-            static ROW: Row<Scale<{ format::F16 }>> =
-                Row::<Scale<{ format::F16 }>>::of::<Scale<{ format::F16 }>>();
+            static ROW: Row<Scale<{ format::F16 }>> = Row::of::<Scale<{ format::F16 }>>();
             run::<{ format::F16 }>(backend, &ROW, x, &const { special(2, 0x7C00) }, factor)
         }
         Float::Bf16 => {
-            static ROW: Row<Scale<{ format::BF16 }>> =
-                Row::<Scale<{ format::BF16 }>>::of::<Scale<{ format::BF16 }>>();
+            static ROW: Row<Scale<{ format::BF16 }>> = Row::of::<Scale<{ format::BF16 }>>();
             run::<{ format::BF16 }>(backend, &ROW, x, &const { special(2, 0x7F80) }, factor)
         }
         Float::F32 => {
-            static ROW: Row<Scale<{ format::F32 }>> =
-                Row::<Scale<{ format::F32 }>>::of::<Scale<{ format::F32 }>>();
+            static ROW: Row<Scale<{ format::F32 }>> = Row::of::<Scale<{ format::F32 }>>();
             run::<{ format::F32 }>(backend, &ROW, x, &const { special(4, 0x7F80_0000) }, factor)
         }
         Float::F64 => {
-            static ROW: Row<Scale<{ format::F64 }>> =
-                Row::<Scale<{ format::F64 }>>::of::<Scale<{ format::F64 }>>();
+            static ROW: Row<Scale<{ format::F64 }>> = Row::of::<Scale<{ format::F64 }>>();
             run::<{ format::F64 }>(
                 backend,
                 &ROW,

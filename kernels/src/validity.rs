@@ -36,7 +36,7 @@ pub fn count_nulls(
     offset: usize,
     elements: usize,
 ) -> usize {
-    static ROW: Row<CountNulls> = Row::<CountNulls>::of::<CountNulls>();
+    static ROW: Row<CountNulls> = Row::of::<CountNulls>();
     let Bitmap { bytes, shift } = Bitmap::new(bitmap, offset, elements);
     ROW.run(backend, bytes, &UNUSED, [shift, shift + elements])
 }
@@ -55,7 +55,7 @@ pub fn clear_nulls(
     bitmap: &[u8],
     offset: usize,
 ) -> usize {
-    static ROW: Row<ClearNulls> = Row::<ClearNulls>::of::<ClearNulls>();
+    static ROW: Row<ClearNulls> = Row::of::<ClearNulls>();
     assert!(elements.div_ceil(8) <= bits.len(), "packed bits that are too short");
     let Bitmap { bytes, shift } = Bitmap::new(bitmap, offset, elements);
     ROW.run(backend, bytes, &UNUSED, (shift, bits, elements))

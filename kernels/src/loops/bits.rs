@@ -41,10 +41,8 @@ impl<const W: usize> Loop for Bits<W> {
             return isa.run::<Few<W>>(x, comparison, ());
         }
         if x.len() >= SCREEN_FROM && comparison.screen() != Screen::None {
-            let steps = &Steps {
-                skip: Call::<Skip<1>>::of::<Skip<W>, I>(isa),
-                bits: Call::<Bits<1>>::of::<Self, I>(isa),
-            };
+            let steps =
+                &Steps { skip: Call::of::<Skip<W>, I>(isa), bits: Call::of::<Self, I>(isa) };
             return screened(x, comparison, (64 * W).trailing_zeros(), out, steps);
         }
         match comparison.operation() {

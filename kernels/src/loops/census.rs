@@ -46,11 +46,7 @@ pub(super) struct Classes {
 impl Classes {
     #[inline(always)]
     pub(super) fn of<I: Simd, const W: usize>(isa: I) -> Self {
-        Self {
-            pairs: Call::<Pairs<1>>::of::<Pairs<W>, I>(isa),
-            few: Call::<Few<1>>::of::<Few<W>, I>(isa),
-            size: W,
-        }
+        Self { pairs: Call::of::<Pairs<W>, I>(isa), few: Call::of::<Few<W>, I>(isa), size: W }
     }
 
     /// How many elements are NaN, +Inf and -Inf. The comparison is that for NaN of a format that
@@ -145,9 +141,9 @@ impl<const W: usize> Loop for Census<W> {
             return ClassCounts::default();
         }
         let steps = &Steps {
-            skip: Call::<Skip<1>>::of::<Skip<W>, I>(isa),
+            skip: Call::of::<Skip<W>, I>(isa),
             classes: Classes::of::<I, W>(isa),
-            find: Call::<Find<1>>::of::<Find<W>, I>(isa),
+            find: Call::of::<Find<W>, I>(isa),
         };
         census(x, nan, W.trailing_zeros(), clean, steps)
     }

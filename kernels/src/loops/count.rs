@@ -91,9 +91,9 @@ impl<const W: usize> Loop for Count<W> {
             return Counted { hits: 0, from: 0 };
         }
         let steps = &Steps {
-            skip: Call::<Skip<1>>::of::<Skip<W>, I>(isa),
-            exact: Call::<Exact<1>>::of::<Exact<W>, I>(isa),
-            few: Call::<Few<1>>::of::<Few<W>, I>(isa),
+            skip: Call::of::<Skip<W>, I>(isa),
+            exact: Call::of::<Exact<W>, I>(isa),
+            few: Call::of::<Few<W>, I>(isa),
         };
         count(x, comparison, W.trailing_zeros(), clean, steps)
     }

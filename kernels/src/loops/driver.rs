@@ -256,20 +256,20 @@ impl<const W: usize> Loop for Statistics<W> {
     #[inline(always)]
     fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, (numbers, want): Self::Out<'_>) -> Tally {
         let steps = &Steps {
-            find: Call::<Find<1>>::of::<Find<W>, I>(isa),
+            find: Call::of::<Find<W>, I>(isa),
             classes: Classes::of::<I, W>(isa),
-            skip: Call::<SkipWithin<1>>::of::<SkipWithin<W>, I>(isa),
-            skip_valid: Call::<SkipValid<1>>::of::<SkipValid<W>, I>(isa),
-            count_nulls: Call::<CountNulls>::of::<CountNulls, I>(isa),
+            skip: Call::of::<SkipWithin<W>, I>(isa),
+            skip_valid: Call::of::<SkipValid<W>, I>(isa),
+            count_nulls: Call::of::<CountNulls, I>(isa),
             filler: Filler::of::<I, W>(isa),
-            order: Call::<Order<1>>::of::<Order<W>, I>(isa),
+            order: Call::of::<Order<W>, I>(isa),
             has_scans: I::SCANS,
             scans: [
                 scans::<I, W, { expect::ONE_SIGN }>(isa),
                 scans::<I, W, { expect::NORMAL }>(isa),
                 scans::<I, W, { expect::FINITE }>(isa),
             ],
-            outermost: Call::<Outermost<1>>::of::<Outermost<W>, I>(isa),
+            outermost: Call::of::<Outermost<W>, I>(isa),
         };
         // First what stands before the first line of the cache, and four lines.
         let run = until_line(x, W) + FIRST;

@@ -65,10 +65,8 @@ impl<const W: usize> Loop for Mask<W> {
     fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, out: &mut [MaybeUninit<bool>]) {
         // For elements of one byte, comparing is as fast as screening.
         if W > 1 && x.len() >= I::MASK_SCREEN_FROM && comparison.screen() != Screen::None {
-            let steps = &Steps {
-                skip: Call::<Skip<1>>::of::<Skip<W>, I>(isa),
-                mask: Call::<Mask<1>>::of::<Self, I>(isa),
-            };
+            let steps =
+                &Steps { skip: Call::of::<Skip<W>, I>(isa), mask: Call::of::<Self, I>(isa) };
             return screened(x, comparison, W.trailing_zeros(), out, steps);
         }
         if out.len() < 64 {

@@ -31,7 +31,7 @@ pub(crate) struct Filler {
 
 impl Filler {
     pub(crate) fn of<I: Simd, const W: usize>(isa: I) -> Self {
-        Self { fill: Call::<Fill<1>>::of::<Fill<W>, I>(isa), width: W }
+        Self { fill: Call::of::<Fill<W>, I>(isa), width: W }
     }
 
     /// The first bytes of a column, at most [`crate::tally::ROOM`], with an element in place of
