@@ -1,4 +1,5 @@
-//! Every function of the kernels, with rules and backends that are known only at run time.
+//! The functions of the kernels, with rules and backends that are known only at run time. Those for
+//! nulls and statistics are in the programs `everything` and `statistics`.
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 

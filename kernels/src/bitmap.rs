@@ -35,7 +35,9 @@ impl<'b> Bitmap<'b> {
         Self { bytes: self.bytes.get(bit / 8..).unwrap_or_default(), shift: bit % 8 }
     }
 
-    /// The words for blocks of 64 elements, as long as there is a word behind.
+    /// The words for blocks of 64 elements, as long as there is a word behind. For loops that have
+    /// no register left for [`Bitmap::bits_of`].
+    #[cfg(feature = "stats")]
     #[inline(always)]
     pub(crate) fn words(&self) -> impl ExactSizeIterator<Item = u64> {
         let (words, shift) = (self.bytes.as_chunks().0, self.shift);
@@ -44,8 +46,31 @@ impl<'b> Bitmap<'b> {
         })
     }
 
+    /// The bits of `elements` elements at a time: 64 or 32. The bits of fewer elements at the end
+    /// are left out.
+    ///
+    /// One byte more is read only if `shift` is not 0, so that the bits reach into that byte. No
+    /// byte behind the last element is read.
+    ///
+    /// ```text
+    /// shift 3   low, bytes 0 to 7    hgfedcba ponmlkji ..     most significant bit first
+    ///           high, bytes 1 to 8            ponmlkji ..
+    ///           bits                 kjihgfed ..              low >> 3 | high << 5
+    /// shift 0   bits = low           high is low, and moves by 0
+    /// ```
+    #[inline(always)]
+    pub(crate) fn bits_of(&self, elements: usize) -> impl Iterator<Item = u64> + use<'b> {
+        let (shift, bytes) = (self.shift, elements / 8);
+        let highs = self.bytes.get(usize::from(shift != 0)..).unwrap_or_default();
+        self.bytes.chunks_exact(bytes).zip(highs.chunks_exact(bytes)).map(move |(low, high)| {
+            let bits = as_word(low) >> shift | as_word(high) << ((8 - shift) % 8);
+            bits & u64::MAX >> (64 - elements)
+        })
+    }
+
     /// The validity of 64 elements from `first` on. Zeros stand in for bytes behind the bitmap. The
     /// caller masks the bits of other elements.
+    #[inline(never)]
     pub(crate) fn word(self, first: usize) -> u64 {
         let Self { bytes, shift } = self.from(first);
         // A copy of variable length would be a call of memcpy.
@@ -57,6 +82,14 @@ impl<'b> Bitmap<'b> {
             None => few_bytes(bytes) >> shift,
         }
     }
+}
+
+/// At most eight bytes as a word. Fast if the compiler knows their number.
+#[inline(always)]
+fn as_word(bytes: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
 }
 
 /// Fewer than eight bytes as a word. Not inlined, since the compiler writes the loop out.

@@ -447,8 +447,7 @@ pub(crate) fn census_by(
         Rule::Comparison(comparison) if comparison.is_ieee() => {
             check(size, nan);
             let (x, _) = whole(size, x);
-            let taken = row.run(backend, x, comparison, ());
-            Census { nan: taken.class(0), pos_inf: taken.class(1), neg_inf: taken.class(2) }
+            row.run(backend, x, comparison, ()).census()
         }
         _ => Census {
             nan: occurrences_by(without_infinity, size, backend, x, nan),

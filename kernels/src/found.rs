@@ -1,6 +1,6 @@
 //! What the loops find.
 
-use crate::census::Occurrences;
+use crate::census::{Census, Occurrences};
 
 /// The number of hits, and the beginning of a run of bytes that holds the first hit.
 #[derive(Clone, Copy)]
@@ -41,6 +41,12 @@ impl ClassCounts {
             }
             self.three[class] += more;
         }
+    }
+
+    /// As a census.
+    #[inline(always)]
+    pub(crate) fn census(&self) -> Census {
+        Census::new(self.class(0), self.class(1), self.class(2))
     }
 
     #[inline(always)]

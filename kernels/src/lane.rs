@@ -73,8 +73,14 @@ pub(crate) trait Loops: 'static {
 /// with the rule.
 #[inline(always)]
 pub(crate) fn of_width<T>(size: usize, widths: &'static [&'static T; 4]) -> (&'static T, usize) {
-    let i = size.trailing_zeros() as usize % 4;
+    let i = width(size);
     (widths[i], 1 << i)
+}
+
+/// Which of the four widths an element of `size` bytes has. Any of them if `size` is 0.
+#[inline(always)]
+pub(crate) fn width(size: usize) -> usize {
+    size.trailing_zeros() as usize % 4
 }
 
 /// An unsigned integer as wide as an element: `u8`, `u16`, `u32` or `u64`.

@@ -114,7 +114,7 @@ pub use rule::{Comparison, Rule};
 pub use scale::{Float, scale};
 #[cfg(feature = "stats")]
 pub use stats::{Stats, stats_of_bytes as stats};
-pub use validity::{clear_nulls, count_nulls};
+pub use validity::{census_of_valid, clear_nulls, count_nulls, count_of_valid, position_of_valid};
 
 /// The entries for elements whose width the caller knows: only the loops of that width are linked.
 pub mod typed {

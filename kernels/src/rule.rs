@@ -338,19 +338,30 @@ impl Comparison {
     /// The rule itself, for the bits of one element. Every backend must agree with it.
     #[inline(always)]
     pub(crate) fn holds(&self, bits: u64) -> bool {
-        self.holds_of(self.size(), bits)
+        // In the upper bits of a word, so that the sign of the element is that of the word.
+        let up = 64 - 8 * self.size();
+        let (masked, bound) = ((bits & self.mask) << up, self.bound << up);
+        self.answer(masked.cast_signed().cmp(&bound.cast_signed()))
     }
 
-    /// [`Comparison::holds`], for a caller that knows the size of an element.
+    /// [`Comparison::holds`], for a caller that knows the size of an element. Compares integers of
+    /// that size, so that the compiler can compare many at once.
     #[inline(always)]
-    pub(crate) fn holds_of(&self, size: usize, bits: u64) -> bool {
-        // In the upper bits of a word, so that the compiler sees that the others do not count.
-        let up = 64 - 8 * size;
-        let (masked, bound) = ((bits & self.mask) << up, self.bound << up);
-        let above = masked.cast_signed() > bound.cast_signed();
+    pub(crate) fn holds_of<const W: usize>(&self, bits: u64) -> bool {
+        let (masked, bound) = (bits & self.mask, self.bound);
+        self.answer(match W {
+            1 => (masked as i8).cmp(&(bound as i8)),
+            2 => (masked as i16).cmp(&(bound as i16)),
+            4 => (masked as i32).cmp(&(bound as i32)),
+            _ => (masked as i64).cmp(&(bound as i64)),
+        })
+    }
+
+    /// The answer, from how the masked bits compare with the bound.
+    #[inline(always)]
+    fn answer(&self, order: core::cmp::Ordering) -> bool {
         // Without a branch: a loop over elements is compiled once, not once for each operation.
         let greater = matches!(self.operation, Operation::Greater);
-        let holds = above & greater | (masked == bound) & !greater;
-        holds != self.negate
+        (order.is_gt() & greater | order.is_eq() & !greater) != self.negate
     }
 }

@@ -143,14 +143,21 @@ pub(crate) trait Simd: Counting + Replacing + Scaling + Ordering + Copy + 'stati
     /// and `ONES_NOT` is a comparison of its own. If not, it knows no `ONES_NOT`.
     const BITS_COMPARED: bool = false;
 
-    /// Bit `i` of a little-endian word for element `i` of a block, xored with bit `i` of `usual`.
+    /// Bit `i` for element `i` of a block or of half a block of wide elements. Not negated. `OP` is
+    /// `ONES`, `EQUAL` or `GREATER`.
+    fn word<const W: usize, const OP: u8>(self, lines: &[Line], with: Self::With) -> u64;
+
+    /// [`Simd::word`] in the order of bytes of a little-endian machine, xored with `usual`.
+    #[inline(always)]
     fn put_bits<const W: usize, const OP: u8>(
         self,
         block: &Block<W>,
         with: Self::With,
         usual: u64,
         word: &mut [u8; 8],
-    );
+    ) {
+        *word = (self.word::<W, OP>(block, with) ^ usual).to_le_bytes();
+    }
 
     /// Bit `i` for element `i` of fewer than 64 elements, negated if the comparison is.
     fn bits_few<const W: usize>(self, x: &[u8], comparison: &Comparison) -> u64;

@@ -137,7 +137,7 @@ impl ValidExceeds<'_> {
     /// How many valid elements have a magnitude above the threshold.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.view.count_by(&self.rule, false)
+        self.view.count_by(&self.rule, None)
     }
 
     /// The row-major index of the first valid element whose magnitude is above the threshold.

@@ -286,6 +286,6 @@ impl<'v, 'a> Part<'v, 'a> {
 }
 
 /// The classes of a census.
-#[cfg(any(feature = "views", feature = "validity"))]
+#[cfg(feature = "views")]
 pub(super) const CLASSES: [Predicate; 3] =
     [Predicate::Nan, Predicate::PositiveInf, Predicate::NegativeInf];

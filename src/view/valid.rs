@@ -1,21 +1,25 @@
 //! The questions under a validity bitmap.
 //!
-//! `pieces.rs` has the algorithm for dense views, and `boxes.rs` brings other views to it. Only
-//! `stats` has kernels that read elements and bitmap together: `valid_stats.rs` calls them.
+//! `pieces.rs` has the algorithm for dense views, and `boxes.rs` brings other views to it.
+//! `valid_census.rs` and `valid_stats.rs` have the questions with the longest answers.
 
 use core::fmt;
 use core::ops::ControlFlow;
 
-use nonfinite_kernels::Rule;
+use nonfinite_kernels::{self as kernels, Rule};
 
 use super::TensorView;
 #[cfg(feature = "views")]
 use super::boxes::{Boxed, boxes};
 use super::part::Part;
-use super::pieces::{Piece, next_hit, pieces};
-use super::validity::{Validity, first_one};
+use super::pieces::{Piece, SHORT, next_hit, pieces};
+use super::validity::Validity;
 use crate::format::with_opposite;
 use crate::{Error, Predicate};
+
+/// A dense part of at most so many bytes is counted by the opposite rule. In longer parts, the hits
+/// of the rule and the valid elements are counted.
+const BY_OPPOSITE: usize = 2048;
 
 /// So many hits of a search are looked up in the bitmap one by one.
 const LOOKED_UP: usize = 8;
@@ -109,15 +113,15 @@ impl<'a> ValidView<'a> {
     ) -> Result<(), Error> {
         self.view.check_bits(out, offset)?;
         let bits = |mut part: Part<'_, '_>, out: &mut [u8], mut offset: usize| {
-            if part.is_dense() {
+            if part.is_dense() && part.len > SHORT {
                 // Before the first hit no bit is 1, whatever is null.
                 let clean = next_hit(&part, rule).map_or(part.len, |hit| hit - hit % 64);
                 let never = self.view.format.rule(Predicate::Never);
-                part.piece(part.first, clean).bits(never, out, offset);
+                bits_of(&part.piece(part.first, clean), never, out, offset);
                 part = part.piece(part.first + clean, part.len - clean);
                 offset += clean;
             }
-            part.bits(rule, out, offset);
+            bits_of(&part, rule, out, offset);
             self.validity.clear_nulls(self.view.backend, part.first, part.len, out, offset);
         };
         #[cfg(feature = "rayon")]
@@ -156,17 +160,20 @@ impl<'a> ValidView<'a> {
     #[must_use]
     pub fn count(&self, predicate: Predicate) -> usize {
         let (counted, complement) = predicate.counted();
-        self.count_by(self.view.format.rule(counted), complement)
+        let rule = |predicate| self.view.format.rule(predicate);
+        self.count_by(rule(counted), complement.then(|| rule(predicate)))
     }
 
-    /// How many valid elements the rule holds for, or does not.
-    pub(super) fn count_by(&self, rule: &Rule, complement: bool) -> usize {
-        let count = |part: Part<'_, '_>| match self.count_in(part, rule) {
-            count if complement => {
-                let (backend, end) = (self.view.backend, part.first + part.len);
-                self.validity.count(backend, part.first, end) - count
+    /// How many valid elements the rule holds for, or its opposite if there is one. The rule is the
+    /// one that holds for few elements.
+    pub(super) fn count_by(&self, rule: &Rule, opposite: Option<&Rule>) -> usize {
+        let count = |part: Part<'_, '_>| {
+            let Some(opposite) = opposite else { return self.count_in(part, rule) };
+            if part.is_dense() && part.dense().len() <= BY_OPPOSITE {
+                return self.count_in_window(&part, opposite);
             }
-            count => count,
+            let (backend, end) = (self.view.backend, part.first + part.len);
+            self.validity.count(backend, part.first, end) - self.count_in(part, rule)
         };
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.view.shared() {
@@ -197,14 +204,16 @@ impl<'a> ValidView<'a> {
     }
 
     /// The index within the part of the first valid element that the rule holds for.
+    #[inline(never)]
     pub(super) fn position_in(&self, part: Part<'_, 'a>, rule: &Rule) -> Option<usize> {
         #[cfg(feature = "views")]
         if !part.is_dense() {
             return self.position_in_boxes(part, rule);
         }
         let (mut from, end) = (part.first, part.first + part.len);
-        // One of the first hits is often valid.
-        for _ in 0..LOOKED_UP {
+        // One of the first hits is often valid. The number of rounds is not a constant, or the
+        // compiler would unroll the loop.
+        for _ in 0..LOOKED_UP.min(part.len) {
             let hit = from + next_hit(&part.piece(from, end - from), rule)?;
             if self.validity.is_valid(hit) {
                 return Some(hit - part.first);
@@ -214,11 +223,12 @@ impl<'a> ValidView<'a> {
         let mut first = None;
         let _ = pieces(&self.validity, &part.piece(from, end - from), rule, &mut |piece| {
             first = match piece {
-                Piece::Hit(i) => Some(i),
                 Piece::Valid(run) => next_hit(&run, rule).map(|i| run.first + i),
-                Piece::Mixed(window, hits, _) => first_one(hits).map(|i| window.first + i),
+                Piece::Mixed(window) => {
+                    self.position_in_window(&window, rule).map(|i| window.first + i)
+                }
             };
-            if first.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if first.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(0) }
         });
         first.map(|i| i - part.first)
     }
@@ -228,42 +238,69 @@ impl<'a> ValidView<'a> {
     fn position_in_boxes(&self, part: Part<'_, 'a>, rule: &Rule) -> Option<usize> {
         let mut found = None;
         let _ = self.boxes_with_hits(part, rule, &mut |boxed| {
-            let (first, index) = match boxed {
-                Boxed::Valid(run) => (run.first, next_hit(&run, rule)),
-                Boxed::Copied(view, first) => {
-                    (first, self.of_copy(view, first).position_in(Part::whole(&view), rule))
-                }
-            };
-            found = index.map(|index| first + index - part.first);
+            found = self.position_in_box(boxed, rule);
             if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        found
+        found.map(|index| index - part.first)
     }
 
+    #[cfg(feature = "views")]
+    #[inline(never)]
+    fn position_in_box(&self, boxed: Boxed<'_, '_, 'a>, rule: &Rule) -> Option<usize> {
+        let (first, index) = match boxed {
+            Boxed::Valid(run) => (run.first, next_hit(&run, rule)),
+            Boxed::Copied(view, first) => {
+                (first, self.of_copy(view, first).position_in(Part::whole(&view), rule))
+            }
+        };
+        index.map(|index| first + index)
+    }
+
+    #[inline(never)]
     fn count_in(&self, part: Part<'_, 'a>, rule: &Rule) -> usize {
         let mut count = 0;
         #[cfg(feature = "views")]
         if !part.is_dense() {
             let _ = self.boxes_with_hits(part, rule, &mut |boxed| {
-                count += match boxed {
-                    Boxed::Valid(run) => count_of_run(&run, rule),
-                    Boxed::Copied(view, first) => {
-                        self.of_copy(view, first).count_in(Part::whole(&view), rule)
-                    }
-                };
+                count += self.count_in_box(boxed, rule);
                 ControlFlow::Continue(())
             });
             return count;
         }
         let _ = pieces(&self.validity, &part, rule, &mut |piece| {
-            count += match piece {
-                Piece::Hit(_) => 1,
+            let hits = match piece {
                 Piece::Valid(run) => count_of_run(&run, rule),
-                Piece::Mixed(.., ones) => ones,
+                Piece::Mixed(window) => self.count_in_window(&window, rule),
             };
-            ControlFlow::Continue(())
+            count += hits;
+            ControlFlow::Continue(hits)
         });
         count
+    }
+
+    #[cfg(feature = "views")]
+    #[inline(never)]
+    fn count_in_box(&self, boxed: Boxed<'_, '_, 'a>, rule: &Rule) -> usize {
+        match boxed {
+            Boxed::Valid(run) => count_of_run(&run, rule),
+            Boxed::Copied(view, first) => {
+                self.of_copy(view, first).count_in(Part::whole(&view), rule)
+            }
+        }
+    }
+
+    /// How many valid elements of a dense part the rule holds for.
+    #[inline(never)]
+    fn count_in_window(&self, window: &Part<'_, '_>, rule: &Rule) -> usize {
+        let (bitmap, offset) = self.validity.bits_from(window.first);
+        kernels::count_of_valid(window.view.backend, window.dense(), rule, bitmap, offset)
+    }
+
+    /// The index within a dense part of the first valid element that the rule holds for.
+    #[inline(never)]
+    fn position_in_window(&self, window: &Part<'_, '_>, rule: &Rule) -> Option<usize> {
+        let (bitmap, offset) = self.validity.bits_from(window.first);
+        kernels::position_of_valid(window.view.backend, window.dense(), rule, bitmap, offset)
     }
 
     /// Calls `visit` with the boxes of a part that is not dense, unless the rule holds for none of
@@ -283,12 +320,19 @@ impl<'a> ValidView<'a> {
 
     /// A copy of elements from this one on, with their validity.
     #[cfg(feature = "views")]
+    #[inline(never)]
     pub(super) fn of_copy<'c>(&self, view: TensorView<'c>, first: usize) -> ValidView<'c>
     where
         'a: 'c,
     {
         ValidView { view, validity: self.validity.from(first) }
     }
+}
+
+/// Packed bits of a part, as if nothing were null.
+#[inline(never)]
+fn bits_of(part: &Part<'_, '_>, rule: &Rule, out: &mut [u8], offset: usize) {
+    part.bits(rule, out, offset);
 }
 
 /// The count of a run without nulls.

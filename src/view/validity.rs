@@ -2,15 +2,13 @@
 
 use nonfinite_kernels::{self as kernels, Backend, Rule, typed};
 
+use super::pieces::SHORT;
 use crate::Error;
 
 /// Bytes that are not all ones.
 const NOT_ONES: Rule = Rule::equal(1, 0xFF, 0xFF).not();
 /// Bytes that are not all zeros.
 const NOT_ZEROS: Rule = Rule::equal(1, 0xFF, 0).not();
-
-/// At most this many bits are compared with the bitmap before the next search for a null.
-const PIECE: usize = 1 << 15;
 
 /// One bit for each element, least significant first: 1 for a valid element, 0 for a null.
 #[derive(Clone, Copy)]
@@ -75,7 +73,6 @@ impl<'a> Validity<'a> {
     }
 
     /// The bitmap, and the bit of element `first` in it.
-    #[cfg(feature = "stats")]
     pub(super) fn bits_from(&self, first: usize) -> (&'a [u8], usize) {
         (self.bytes, self.shift + first)
     }
@@ -90,43 +87,19 @@ impl<'a> Validity<'a> {
         out: &mut [u8],
         offset: usize,
     ) {
-        let mut done = 0;
-        while done < count {
-            done += self.run(backend, from + done, from + count, true);
-            let bits = &mut out[(offset + done) / 8..];
-            let (piece, offset) = ((count - done).min(PIECE), (offset + done) % 8);
-            let head = ((8 - offset) % 8).min(piece);
-            for i in 0..head {
-                bits[0] &= !(u8::from(!self.is_valid(from + done + i)) << (offset + i));
-            }
-            self.clear_packed(
-                backend,
-                from + done + head,
-                piece - head,
-                &mut bits[(offset + head) / 8..],
-            );
-            done += piece;
+        // Where all elements are valid, nothing is to be cleared. The search for the first null
+        // takes as long as clearing few bits.
+        let done = if count > SHORT { self.run(backend, from, from + count, true) } else { 0 };
+        // Up to a whole byte of `out`.
+        let head = ((offset + done).wrapping_neg() % 8).min(count - done);
+        for i in done..done + head {
+            let bit = offset + i;
+            out[bit / 8] &= !(u8::from(!self.is_valid(from + i)) << (bit % 8));
+        }
+        let done = done + head;
+        if done < count {
+            let out = &mut out[(offset + done) / 8..];
+            kernels::clear_nulls(out, count - done, self.bytes, self.shift + from + done);
         }
     }
-
-    /// Clears the bits of nulls. The bit of element `from` is bit 0 of `bits`, and there are bits
-    /// of `count` elements. Returns how many of them are 1 then.
-    pub(super) fn clear_packed(
-        &self,
-        backend: Option<Backend>,
-        from: usize,
-        count: usize,
-        bits: &mut [u8],
-    ) -> usize {
-        kernels::clear_nulls(backend, bits, count, self.bytes, self.shift + from)
-    }
-}
-
-/// The first bit that is 1.
-#[inline(never)]
-pub(super) fn first_one(bits: &[u8]) -> Option<usize> {
-    let (words, _) = bits.as_chunks::<8>();
-    let clear = 8 * words.iter().take_while(|word| **word == [0; 8]).count();
-    let byte = clear + bits[clear..].iter().position(|&byte| byte != 0)?;
-    Some(8 * byte + bits[byte].trailing_zeros() as usize)
 }

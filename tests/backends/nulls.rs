@@ -102,7 +102,8 @@ fn long_inputs() {
 fn long(visit: Visit<'_>) {
     let lengths: &[usize] =
         if reduced() { &[2048, 4097] } else { &[1025, 2048, 2049, 4096, 4097, 33_001] };
-    for &format in if reduced() { &[Format::F32][..] } else { Format::ALL } {
+    let few = &[Format::F32, Format::F8E4M3Fn][..];
+    for &format in if reduced() { few } else { Format::ALL } {
         // The longest for each width.
         let widths = [Format::F32, Format::F64, Format::Bf16, Format::F8E4M3Fn];
         let lengths =
@@ -137,6 +138,22 @@ fn long(visit: Visit<'_>) {
                 }
                 visit(format, &under, &valid, offset);
             }
+        }
+    }
+}
+
+/// Many nulls in a window, and then a long valid run; and a long valid run that ends inside of a
+/// block, and then many nulls.
+#[test]
+fn windows_beside_runs() {
+    let patterns: [Pattern; 2] =
+        [|i, _| i >= 16384 || i.is_multiple_of(2), |i, _| i < 5001 || i.is_multiple_of(2)];
+    for format in [Format::F32, Format::F8E4M3Fn] {
+        let (dirty, ones) = (mixed(format, 21_000), vec![0xFF; 21_000 * format.size_in_bytes()]);
+        for (valid, offset) in patterns.iter().zip([3, 60]) {
+            let valid: Vec<bool> = (0..21_000).map(|i| valid(i, 0)).collect();
+            check(format, &dirty, &valid, offset);
+            check(format, &ones, &valid, offset);
         }
     }
 }

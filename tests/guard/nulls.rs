@@ -34,6 +34,8 @@ fn nothing_outside_a_bitmap_is_touched() {
                         let view = view.with_validity(guarded, shift).unwrap();
                         let count = hits.iter().filter(|&&hit| hit).count();
                         assert_eq!(view.count(nan), count);
+                        let finite = |i: &usize| valid[*i] && tensor.kinds[*i] == Kind::Finite;
+                        assert_eq!(view.count(Predicate::Finite), (0..n).filter(finite).count());
                         assert_eq!(view.census().nan.count, count);
                         assert_eq!(view.stats().census, view.census());
                         assert_eq!(view.position(nan), hits.iter().position(|&hit| hit));

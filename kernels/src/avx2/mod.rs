@@ -199,22 +199,6 @@ impl Avx2 {
     }
 }
 
-impl Avx2 {
-    /// Bit `i` for element `i` of a block.
-    #[inline(always)]
-    fn bits<const W: usize, const OP: u8>(self, block: &Block<W>, with: With) -> u64 {
-        let bytes = block.as_flattened();
-        let mut bits = 0;
-        for half in 0..2 {
-            let packed = self.packed::<W, OP>(bytes, half, with);
-            let hits =
-                if OP == op::ONES { self.equal::<1>(packed, self.splat::<1>(0)) } else { packed };
-            bits |= self.signs(hits) << (32 * half);
-        }
-        bits
-    }
-}
-
 impl Simd for Avx2 {
     /// `detect` asks for these five features.
     #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,f16c")]
@@ -294,14 +278,15 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    fn put_bits<const W: usize, const OP: u8>(
-        self,
-        block: &Block<W>,
-        with: With,
-        usual: u64,
-        word: &mut [u8; 8],
-    ) {
-        *word = (self.bits::<W, OP>(block, with) ^ usual).to_le_bytes();
+    fn word<const W: usize, const OP: u8>(self, lines: &[Line], with: With) -> u64 {
+        let (bytes, mut bits) = (lines.as_flattened(), 0);
+        for half in 0..bytes.len() / (32 * W) {
+            let packed = self.packed::<W, OP>(bytes, half, with);
+            let hits =
+                if OP == op::ONES { self.equal::<1>(packed, self.splat::<1>(0)) } else { packed };
+            bits |= self.signs(hits) << (32 * half);
+        }
+        bits
     }
 
     #[inline(always)]

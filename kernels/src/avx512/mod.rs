@@ -299,6 +299,12 @@ impl Simd for Avx512 {
     const BITS_COMPARED: bool = true;
 
     #[inline(always)]
+    fn word<const W: usize, const OP: u8>(self, lines: &[Line], with: With) -> u64 {
+        let hits = |line| self.hits::<W, OP>(self.load(line, 0), with);
+        lines.iter().rev().fold(0, |word, line| word.unbounded_shl(64 / W as u32) | hits(line))
+    }
+
+    #[inline(always)]
     fn put_bits<const W: usize, const OP: u8>(
         self,
         block: &Block<W>,

@@ -5,7 +5,7 @@ use super::nulls::{Filler, SkipValid};
 use super::position::Find;
 use super::skip::longer;
 use super::stats::{Order, Outermost, Scan, SkipWithin};
-use super::validity::CountNulls;
+use super::valid::CountNulls;
 use crate::bitmap::Bitmap;
 use crate::found::ClassCounts;
 use crate::line::elements;

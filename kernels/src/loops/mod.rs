@@ -17,4 +17,4 @@ pub(crate) mod scale;
 mod skip;
 #[cfg(feature = "stats")]
 pub(crate) mod stats;
-pub(crate) mod validity;
+pub(crate) mod valid;

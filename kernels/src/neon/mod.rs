@@ -199,18 +199,6 @@ impl Neon {
         // SAFETY: see above.
         unsafe { vmaxvq_u8(vorrq_u8(vorrq_u8(a, b), vorrq_u8(c, d))) != 0 }
     }
-
-    /// Bit `i` for element `i` of a block, not negated.
-    #[inline(always)]
-    fn bits<const W: usize, const OP: u8>(self, block: &Block<W>, with: With) -> u64 {
-        let bytes = block.as_flattened();
-        self.signs([
-            self.packed::<W, OP>(bytes, 0, with),
-            self.packed::<W, OP>(bytes, 1, with),
-            self.packed::<W, OP>(bytes, 2, with),
-            self.packed::<W, OP>(bytes, 3, with),
-        ])
-    }
 }
 
 /// Fewer than 64 elements as a block, with zeros behind them.
@@ -268,14 +256,12 @@ impl Simd for Neon {
     }
 
     #[inline(always)]
-    fn put_bits<const W: usize, const OP: u8>(
-        self,
-        block: &Block<W>,
-        with: With,
-        usual: u64,
-        word: &mut [u8; 8],
-    ) {
-        *word = (self.bits::<W, OP>(block, with) ^ usual).to_le_bytes();
+    fn word<const W: usize, const OP: u8>(self, lines: &[Line], with: With) -> u64 {
+        let (bytes, mut hits) = (lines.as_flattened(), [self.splat::<1>(0); 4]);
+        for (quarter, hits) in hits[..bytes.len() / (16 * W)].iter_mut().enumerate() {
+            *hits = self.packed::<W, OP>(bytes, quarter, with);
+        }
+        self.signs(hits)
     }
 
     #[inline(always)]
@@ -283,10 +269,10 @@ impl Simd for Neon {
         if x.len() <= 8 * W {
             return crate::scalar::bits_few::<W>(x, comparison);
         }
-        let (block, with) = (padded(x), self.with::<W>(comparison));
+        let (block, with) = (padded::<W>(x), self.with::<W>(comparison));
         let bits = match comparison.operation() {
-            Operation::Greater => self.bits::<W, { op::GREATER }>(&block, with),
-            Operation::Ones | Operation::Equal => self.bits::<W, { op::EQUAL }>(&block, with),
+            Operation::Greater => self.word::<W, { op::GREATER }>(&block, with),
+            Operation::Ones | Operation::Equal => self.word::<W, { op::EQUAL }>(&block, with),
         };
         (bits ^ comparison.usual_bits()) & !u64::MAX.unbounded_shl((x.len() / W) as u32)
     }

@@ -163,21 +163,16 @@ impl Simd for Portable {
     }
 
     #[inline(always)]
-    fn put_bits<const W: usize, const OP: u8>(
-        self,
-        block: &Block<W>,
-        with: With,
-        usual: u64,
-        word: &mut [u8; 8],
-    ) {
+    fn word<const W: usize, const OP: u8>(self, lines: &[Line], with: With) -> u64 {
         let mut bytes = [0; 64];
-        for (byte, element) in bytes.iter_mut().zip(elements::<W>(block)) {
+        for (byte, element) in bytes.iter_mut().zip(elements::<W>(lines)) {
             *byte = u8::from(hit::<W, OP>(element, with));
         }
+        let mut word = [0; 8];
         for (out, eight) in word.iter_mut().zip(bytes.as_chunks().0) {
             *out = scalar::packed(*eight) as u8;
         }
-        *word = (u64::from_le_bytes(*word) ^ usual).to_le_bytes();
+        u64::from_le_bytes(word)
     }
 
     #[inline(always)]

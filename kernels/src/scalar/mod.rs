@@ -9,6 +9,7 @@ mod stats;
 
 use core::mem::MaybeUninit;
 
+use crate::bitmap::Bitmap;
 use crate::found::{ClassCounts, Counted};
 use crate::line;
 use crate::out::MaskOut;
@@ -53,7 +54,7 @@ pub(crate) fn mask<const W: usize>(
     out: &mut [MaybeUninit<bool>],
 ) {
     for (bits, slot) in elements::<W>(x).zip(out) {
-        slot.write(comparison.holds_of(W, bits));
+        slot.write(comparison.holds_of::<W>(bits));
     }
 }
 
@@ -106,24 +107,61 @@ pub(crate) fn packed(answers: [u8; 8]) -> u64 {
 /// Bit `i` for element `i` of at most 64.
 #[inline(always)]
 pub(crate) fn bits_few<const W: usize>(x: &[u8], comparison: &Comparison) -> u64 {
-    elements::<W>(x).rev().fold(0, |word, bits| word << 1 | u64::from(comparison.holds_of(W, bits)))
+    elements::<W>(x)
+        .rev()
+        .fold(0, |word, bits| word << 1 | u64::from(comparison.holds_of::<W>(bits)))
 }
 
 /// The index of the first hit.
 pub(crate) fn position<const W: usize>(x: &[u8], comparison: &Comparison) -> Option<usize> {
-    elements::<W>(x).position(|bits| comparison.holds_of(W, bits))
+    elements::<W>(x).position(|bits| comparison.holds_of::<W>(bits))
 }
 
 /// NaN and infinities, by the comparison for NaN.
 pub(crate) fn census<const W: usize>(x: &[u8], nan: &Comparison) -> ClassCounts {
     let mut taken = ClassCounts::default();
     for (i, bits) in elements::<W>(x).enumerate() {
-        if bits & nan.bound() == nan.bound() {
-            let class = class(bits, nan);
-            if taken.three[class] == 0 {
-                taken.first[class] = i;
-            }
-            taken.three[class] += 1;
+        classify(&mut taken, i, bits, nan);
+    }
+    taken
+}
+
+/// Adds element `i`, behind all others, if it is not finite.
+#[inline(always)]
+fn classify(taken: &mut ClassCounts, i: usize, bits: u64, nan: &Comparison) {
+    if bits & nan.bound() == nan.bound() {
+        let class = class(bits, nan);
+        if taken.three[class] == 0 {
+            taken.first[class] = i;
+        }
+        taken.three[class] += 1;
+    }
+}
+
+/// The bits of element `i` of `size` bytes, unless it is null.
+#[inline(never)]
+fn unless_null(x: &[u8], size: usize, i: usize, bitmap: &Bitmap<'_>) -> Option<u64> {
+    bitmap.is_valid(i).then(|| read_any(&x[i * size..][..size]))
+}
+
+/// The number of hits that are no nulls. Not generic, so that it is compiled once.
+#[inline(never)]
+pub(crate) fn count_valid(x: &[u8], comparison: &Comparison, bitmap: &Bitmap<'_>) -> usize {
+    let (size, mut count) = (comparison.size(), 0);
+    for i in 0..line::elements(x.len(), size) {
+        let bits = unless_null(x, size, i, bitmap);
+        count += usize::from(bits.is_some_and(|bits| comparison.holds(bits)));
+    }
+    count
+}
+
+/// NaN and infinities that are no nulls, by the comparison for NaN. Not generic.
+#[inline(never)]
+pub(crate) fn census_valid(x: &[u8], nan: &Comparison, bitmap: &Bitmap<'_>) -> ClassCounts {
+    let (size, mut taken) = (nan.size(), ClassCounts::default());
+    for i in 0..line::elements(x.len(), size) {
+        if let Some(bits) = unless_null(x, size, i, bitmap) {
+            classify(&mut taken, i, bits, nan);
         }
     }
     taken
