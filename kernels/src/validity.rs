@@ -106,12 +106,9 @@ impl<'x> Column<'x> {
         elements(self.blocks.len(), self.size)
     }
 
-    /// If there is a rest, calls `ask` with a block that has the rest, and nulls behind.
+    /// Calls `ask` with a block that has the rest, and nulls behind.
     #[inline(never)]
     fn ask_rest(&self, ask: &mut dyn FnMut(&[u8], &Bitmap<'_>)) {
-        if self.rest.is_empty() {
-            return;
-        }
         let (mut block, elements) = ([0; 64 * 8], elements(self.rest.len(), self.size));
         block[..self.rest.len()].copy_from_slice(self.rest);
         let valid = self.bitmap.word(self.first()) & !(u64::MAX << elements);
@@ -145,7 +142,9 @@ pub fn count_of_valid(
     };
     let row = &COUNT[width(column.size)];
     let mut count = row.run(backend, column.blocks, comparison, &column.bitmap);
-    column.ask_rest(&mut |x, bitmap| count += row.run(backend, x, comparison, bitmap));
+    if !column.rest.is_empty() {
+        column.ask_rest(&mut |x, bitmap| count += row.run(backend, x, comparison, bitmap));
+    }
     count
 }
 
@@ -213,10 +212,12 @@ pub fn census_of_valid(
             let row = &CENSUS[width(column.size)];
             let others = &[comparison.special(), comparison.class(2)];
             let mut taken = row.run(backend, column.blocks, comparison, (&column.bitmap, others));
-            column.ask_rest(&mut |x, bitmap| {
-                let rest = row.run(backend, x, comparison, (bitmap, others));
-                taken.add_three(rest.three, |class| column.first() + rest.first[class]);
-            });
+            if !column.rest.is_empty() {
+                column.ask_rest(&mut |x, bitmap| {
+                    let rest = row.run(backend, x, comparison, (bitmap, others));
+                    taken.add_three(rest.three, |class| column.first() + rest.first[class]);
+                });
+            }
             taken.census()
         }
         _ => {

@@ -17,9 +17,11 @@ use super::validity::Validity;
 use crate::format::with_opposite;
 use crate::{Error, Predicate};
 
-/// A dense part of at most so many bytes is counted by the opposite rule. In longer parts, the hits
-/// of the rule and the valid elements are counted.
-const BY_OPPOSITE: usize = 2048;
+/// A dense part of at most so many bytes is counted without a search for a hit before. To compare
+/// all elements then takes about as long as the search. An element of one byte counts as two.
+const FEW: usize = 1024;
+/// The same if the rule has an opposite. In longer parts, the valid elements are counted, too.
+const FEW_BY_OPPOSITE: usize = 4096;
 
 /// So many hits of a search are looked up in the bitmap one by one.
 const LOOKED_UP: usize = 8;
@@ -167,13 +169,16 @@ impl<'a> ValidView<'a> {
     /// How many valid elements the rule holds for, or its opposite if there is one. The rule is the
     /// one that holds for few elements.
     pub(super) fn count_by(&self, rule: &Rule, opposite: Option<&Rule>) -> usize {
+        let few = if opposite.is_some() { FEW_BY_OPPOSITE } else { FEW };
         let count = |part: Part<'_, '_>| {
-            let Some(opposite) = opposite else { return self.count_in(part, rule) };
-            if part.is_dense() && part.dense().len() <= BY_OPPOSITE {
-                return self.count_in_window(&part, opposite);
+            if part.is_dense() && part.dense().len().max(2 * part.len) <= few {
+                return self.count_in_window(&part, opposite.unwrap_or(rule));
             }
-            let (backend, end) = (self.view.backend, part.first + part.len);
-            self.validity.count(backend, part.first, end) - self.count_in(part, rule)
+            let (hits, end) = (self.count_in(part, rule), part.first + part.len);
+            match opposite {
+                Some(_) => self.validity.count(self.view.backend, part.first, end) - hits,
+                None => hits,
+            }
         };
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.view.shared() {
