@@ -1,6 +1,7 @@
 //! The validity bitmap of a column: 1 for a valid element, 0 for a null.
 
 /// The validity of elements.
+#[cfg(feature = "validity")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bitmap<'b> {
     /// Bytes behind the bit of the last element may follow.
@@ -9,6 +10,7 @@ pub(crate) struct Bitmap<'b> {
     pub(crate) shift: usize,
 }
 
+#[cfg(feature = "validity")]
 impl<'b> Bitmap<'b> {
     /// Whether element `i` is valid.
     #[inline(always)]
@@ -85,6 +87,7 @@ impl<'b> Bitmap<'b> {
 }
 
 /// At most eight bytes as a word. Fast if the compiler knows their number.
+#[cfg(feature = "validity")]
 #[inline(always)]
 fn as_word(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
@@ -93,6 +96,7 @@ fn as_word(bytes: &[u8]) -> u64 {
 }
 
 /// Fewer than eight bytes as a word. Not inlined, since the compiler writes the loop out.
+#[cfg(feature = "validity")]
 #[inline(never)]
 pub(crate) fn few_bytes(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))

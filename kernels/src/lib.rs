@@ -39,6 +39,7 @@ mod avx2;
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
 mod avx512;
 mod backend;
+#[cfg(any(feature = "validity", feature = "views"))]
 mod bitmap;
 mod bytes;
 mod census;
@@ -104,6 +105,7 @@ mod stats;
 pub mod strided;
 #[cfg(feature = "stats")]
 mod tally;
+#[cfg(feature = "validity")]
 mod validity;
 
 pub use backend::Backend;
@@ -128,6 +130,7 @@ pub use rule::{Comparison, Rule};
 pub use scale::{Float, scale};
 #[cfg(feature = "stats")]
 pub use stats::{Stats, stats_of_bytes as stats};
+#[cfg(feature = "validity")]
 pub use validity::{census_of_valid, clear_nulls, count_nulls, count_of_valid, position_of_valid};
 
 /// The entries for elements whose width the caller knows: only the loops of that width are linked.

@@ -85,6 +85,7 @@ pub enum Rule {
 }
 
 /// What the loops are given and do not look at.
+#[cfg(feature = "validity")]
 pub(crate) const UNUSED: Comparison = match Rule::equal(1, 0xFF, 0xFF) {
     Rule::Comparison(comparison) => comparison,
     _ => unreachable!(),

@@ -17,4 +17,5 @@ pub(crate) mod scale;
 mod skip;
 #[cfg(feature = "stats")]
 pub(crate) mod stats;
+#[cfg(feature = "validity")]
 pub(crate) mod valid;

@@ -9,6 +9,7 @@ mod stats;
 
 use core::mem::MaybeUninit;
 
+#[cfg(feature = "validity")]
 use crate::bitmap::Bitmap;
 use crate::found::{ClassCounts, Counted};
 use crate::line;
@@ -139,12 +140,14 @@ fn classify(taken: &mut ClassCounts, i: usize, bits: u64, nan: &Comparison) {
 }
 
 /// The bits of element `i` of `size` bytes, unless it is null.
+#[cfg(feature = "validity")]
 #[inline(never)]
 fn unless_null(x: &[u8], size: usize, i: usize, bitmap: &Bitmap<'_>) -> Option<u64> {
     bitmap.is_valid(i).then(|| read_any(&x[i * size..][..size]))
 }
 
 /// The number of hits that are no nulls. Not generic, so that it is compiled once.
+#[cfg(feature = "validity")]
 #[inline(never)]
 pub(crate) fn count_valid(x: &[u8], comparison: &Comparison, bitmap: &Bitmap<'_>) -> usize {
     let (size, mut count) = (comparison.size(), 0);
@@ -156,6 +159,7 @@ pub(crate) fn count_valid(x: &[u8], comparison: &Comparison, bitmap: &Bitmap<'_>
 }
 
 /// NaN and infinities that are no nulls, by the comparison for NaN. Not generic.
+#[cfg(feature = "validity")]
 #[inline(never)]
 pub(crate) fn census_valid(x: &[u8], nan: &Comparison, bitmap: &Bitmap<'_>) -> ClassCounts {
     let (size, mut taken) = (nan.size(), ClassCounts::default());
