@@ -97,7 +97,7 @@ impl Stats {
         }
     }
 
-    /// Adds the statistics of a later part of the same tensor. Indices of both parts count from the
+    /// Adds the statistics of another part of the same tensor. Indices of both parts count from the
     /// start of the tensor: see [`Stats::behind`]. Parts may be joined in any grouping:
     /// `a.join(b).join(c)` equals `a.join(b.join(c))`.
     ///
@@ -108,16 +108,16 @@ impl Stats {
     /// ```
     #[must_use]
     #[inline(never)]
-    pub fn join(self, later: Self) -> Self {
+    pub fn join(self, other: Self) -> Self {
         let best = Extreme::best;
         Self {
-            census: self.census.join(later.census),
-            min: best(self.min, later.min, |x| -x.key()),
-            max: best(self.max, later.max, Extreme::key),
-            max_abs: best(self.max_abs, later.max_abs, Extreme::key),
-            zeros: self.zeros + later.zeros,
-            subnormals: self.subnormals + later.subnormals,
-            normals: self.normals + later.normals,
+            census: self.census.join(other.census),
+            min: best(self.min, other.min, |x| -x.key()),
+            max: best(self.max, other.max, Extreme::key),
+            max_abs: best(self.max_abs, other.max_abs, Extreme::key),
+            zeros: self.zeros + other.zeros,
+            subnormals: self.subnormals + other.subnormals,
+            normals: self.normals + other.normals,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Questions under a validity bitmap, by rules that no format has, against loops that use no rules.
 
+use nonfinite_kernels::strided::{Source, valid_tiles};
 use nonfinite_kernels::{
     Backend, Census, Occurrences, Rule, census_of_valid, clear_nulls, count_nulls, count_of_valid,
     position_of_valid,
@@ -150,6 +151,11 @@ fn short_bitmaps_are_refused() {
         assert!(catch_unwind(|| position_of_valid(None, &x, &rule, bitmap, offset)).is_err());
         assert!(catch_unwind(|| census_of_valid(None, &x, &rule, bitmap, offset)).is_err());
         assert!(catch_unwind(|| count_nulls(None, bitmap, offset, 17)).is_err());
+        let tiles = || {
+            let column = Source::new(&x, 1, 0, [(17, 1)].into_iter());
+            valid_tiles(&column, bitmap, offset, &mut |_| panic!("a tile of a short bitmap"));
+        };
+        assert!(catch_unwind(tiles).is_err());
         let mut bits = [0xFF; 3];
         let clear = AssertUnwindSafe(|| clear_nulls(&mut bits, 17, bitmap, offset));
         assert!(catch_unwind(clear).is_err());
@@ -158,4 +164,45 @@ fn short_bitmaps_are_refused() {
     let mut bits = [0xFF; 2];
     assert!(catch_unwind(AssertUnwindSafe(|| clear_nulls(&mut bits, 17, &[0; 3], 0))).is_err());
     assert_eq!(bits, [0xFF; 2]);
+}
+
+/// A transposed matrix of 3 rows and 2 columns, and a null in each.
+#[test]
+fn tiles_have_elements_bits_and_indices_in_row_major_order() {
+    let x = [0u8, 2, 4, 1, 3, 5];
+    let source = Source::new(&x, 1, 0, [(2, 3), (3, 1)].into_iter());
+    let mut tiles = 0;
+    valid_tiles(&source, &[0b1011_0100], 2, &mut |tile| {
+        assert_eq!(tile.elements, [0, 1, 2, 3, 4, 5]);
+        assert_eq!(tile.bitmap[0], 0b10_1101);
+        assert!((0..6).all(|i| tile.index(i) == i));
+        tiles += 1;
+        usize::MAX
+    });
+    assert_eq!(tiles, 1);
+    // Nothing but nulls.
+    valid_tiles(&source, &[0], 2, &mut |_| panic!("a tile of nulls"));
+    let empty = Source::new(&x, 1, 9, [(0, 1)].into_iter());
+    valid_tiles(&empty, &[], 0, &mut |_| panic!("a tile of nothing"));
+}
+
+/// Tiles behind the index that the visitor returns are left out.
+#[test]
+fn tiles_end_where_the_visitor_says() {
+    let x = [0u8; 1 << 17];
+    let (source, bitmap) = (Source::new(&x, 1, 0, [(1 << 16, 2)].into_iter()), [0xFF; 1 << 13]);
+    let firsts = |end: usize| {
+        let mut firsts = Vec::new();
+        valid_tiles(&source, &bitmap, 0, &mut |tile| {
+            firsts.push(tile.index(0));
+            end
+        });
+        firsts
+    };
+    let all = firsts(usize::MAX);
+    assert!(all.len() >= 4, "one tile shows nothing");
+    assert_eq!(firsts(all[2]), all[..2]);
+    assert_eq!(firsts(all[2] + 1), all[..3]);
+    // The first one comes in any case.
+    assert_eq!(firsts(0), all[..1]);
 }

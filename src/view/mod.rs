@@ -1,7 +1,5 @@
 //! The input of every question: elements of one format, anywhere in memory.
 
-#[cfg(all(feature = "validity", feature = "views"))]
-mod boxes;
 #[cfg(feature = "stats")]
 mod exceeds;
 mod layout;

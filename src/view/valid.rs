@@ -1,16 +1,15 @@
 //! The questions under a validity bitmap.
 //!
-//! `pieces.rs` has the algorithm for dense views, and `boxes.rs` brings other views to it.
-//! `valid_census.rs` and `valid_stats.rs` have the questions with the longest answers.
+//! `pieces.rs` has the algorithm for dense views. Other views are cut into tiles. `valid_census.rs` and `valid_stats.rs` have the questions with the longest answers.
 
 use core::fmt;
 use core::ops::ControlFlow;
 
+#[cfg(feature = "views")]
+use nonfinite_kernels::strided::{self, ValidTile};
 use nonfinite_kernels::{self as kernels, Rule};
 
 use super::TensorView;
-#[cfg(feature = "views")]
-use super::boxes::{Boxed, boxes};
 use super::part::Part;
 use super::pieces::{Piece, SHORT, next_hit, pieces};
 use super::validity::Validity;
@@ -213,7 +212,7 @@ impl<'a> ValidView<'a> {
     pub(super) fn position_in(&self, part: Part<'_, 'a>, rule: &Rule) -> Option<usize> {
         #[cfg(feature = "views")]
         if !part.is_dense() {
-            return self.position_in_boxes(part, rule);
+            return self.position_in_tiles(&part, rule);
         }
         let (mut from, end) = (part.first, part.first + part.len);
         // One of the first hits is often valid. The number of rounds is not a constant, or the
@@ -240,38 +239,27 @@ impl<'a> ValidView<'a> {
 
     #[cfg(feature = "views")]
     #[inline(never)]
-    fn position_in_boxes(&self, part: Part<'_, 'a>, rule: &Rule) -> Option<usize> {
-        let mut found = None;
-        let _ = self.boxes_with_hits(part, rule, &mut |boxed| {
-            found = self.position_in_box(boxed, rule);
-            if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    fn position_in_tiles(&self, part: &Part<'_, 'a>, rule: &Rule) -> Option<usize> {
+        if self.is_valid(part) {
+            return part.position(rule);
+        }
+        let (backend, mut first) = (self.view.backend, None);
+        self.tiles_with_hits(part, rule, &mut |tile| {
+            let (x, bitmap) = (tile.elements, tile.bitmap);
+            let hit = kernels::position_of_valid(backend, x, rule, bitmap, 0);
+            first = hit.map(|hit| tile.index(hit)).into_iter().chain(first).min();
+            first.unwrap_or(usize::MAX)
         });
-        found.map(|index| index - part.first)
-    }
-
-    #[cfg(feature = "views")]
-    #[inline(never)]
-    fn position_in_box(&self, boxed: Boxed<'_, '_, 'a>, rule: &Rule) -> Option<usize> {
-        let (first, index) = match boxed {
-            Boxed::Valid(run) => (run.first, next_hit(&run, rule)),
-            Boxed::Copied(view, first) => {
-                (first, self.of_copy(view, first).position_in(Part::whole(&view), rule))
-            }
-        };
-        index.map(|index| first + index)
+        first
     }
 
     #[inline(never)]
     fn count_in(&self, part: Part<'_, 'a>, rule: &Rule) -> usize {
-        let mut count = 0;
         #[cfg(feature = "views")]
         if !part.is_dense() {
-            let _ = self.boxes_with_hits(part, rule, &mut |boxed| {
-                count += self.count_in_box(boxed, rule);
-                ControlFlow::Continue(())
-            });
-            return count;
+            return self.count_in_tiles(&part, rule);
         }
+        let mut count = 0;
         let _ = pieces(&self.validity, &part, rule, &mut |piece| {
             let hits = match piece {
                 Piece::Valid(run) => count_of_run(&run, rule),
@@ -285,13 +273,24 @@ impl<'a> ValidView<'a> {
 
     #[cfg(feature = "views")]
     #[inline(never)]
-    fn count_in_box(&self, boxed: Boxed<'_, '_, 'a>, rule: &Rule) -> usize {
-        match boxed {
-            Boxed::Valid(run) => count_of_run(&run, rule),
-            Boxed::Copied(view, first) => {
-                self.of_copy(view, first).count_in(Part::whole(&view), rule)
-            }
+    fn count_in_tiles(&self, part: &Part<'_, 'a>, rule: &Rule) -> usize {
+        if self.is_valid(part) {
+            return part.count(rule);
         }
+        let (backend, mut count) = (self.view.backend, 0);
+        self.tiles_with_hits(part, rule, &mut |tile| {
+            count += kernels::count_of_valid(backend, tile.elements, rule, tile.bitmap, 0);
+            usize::MAX
+        });
+        count
+    }
+
+    /// Whether there is no null in a part.
+    #[cfg(any(feature = "views", feature = "stats"))]
+    #[inline(never)]
+    pub(super) fn is_valid(&self, part: &Part<'_, '_>) -> bool {
+        let (first, len) = (part.first, part.len);
+        len == 0 || self.validity.run(self.view.backend, first, first + len, true) == len
     }
 
     /// How many valid elements of a dense part the rule holds for.
@@ -308,29 +307,30 @@ impl<'a> ValidView<'a> {
         kernels::position_of_valid(window.view.backend, window.dense(), rule, bitmap, offset)
     }
 
-    /// Calls `visit` with the boxes of a part that is not dense, unless the rule holds for none of
-    /// its elements, until it breaks.
+    /// Calls `visit` with the tiles of a part that is not dense, unless the rule holds for none of
+    /// its elements: see [`strided::valid_tiles`]. Indices count from the start of the part.
     #[cfg(feature = "views")]
-    pub(super) fn boxes_with_hits<'v>(
+    pub(super) fn tiles_with_hits(
         &self,
-        part: Part<'v, 'a>,
+        part: &Part<'_, 'a>,
         rule: &Rule,
-        visit: &mut dyn FnMut(Boxed<'_, 'v, 'a>) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
+        visit: &mut dyn FnMut(&ValidTile<'_>) -> usize,
+    ) {
         if part.len != 0 && part.any(rule) {
-            boxes(&self.validity, part, visit)?;
+            self.tiles(part, visit);
         }
-        ControlFlow::Continue(())
     }
 
-    /// A copy of elements from this one on, with their validity.
+    /// Calls `visit` with the tiles of a part that is not dense.
     #[cfg(feature = "views")]
     #[inline(never)]
-    pub(super) fn of_copy<'c>(&self, view: TensorView<'c>, first: usize) -> ValidView<'c>
-    where
-        'a: 'c,
-    {
-        ValidView { view, validity: self.validity.from(first) }
+    pub(super) fn tiles(
+        &self,
+        part: &Part<'_, 'a>,
+        visit: &mut dyn FnMut(&ValidTile<'_>) -> usize,
+    ) {
+        let (bitmap, offset) = self.validity.bits_from(part.first);
+        strided::valid_tiles(&part.source(), bitmap, offset, visit);
     }
 }
 

@@ -3,12 +3,14 @@
 use core::ops::ControlFlow;
 
 use nonfinite_kernels::census_of_valid;
-
 #[cfg(feature = "views")]
-use super::boxes::Boxed;
+use nonfinite_kernels::strided::ValidTile;
+
 use super::part::Part;
 use super::pieces::{Piece, pieces};
 use super::valid::ValidView;
+#[cfg(feature = "views")]
+use crate::Occurrences;
 use crate::{Census, Predicate};
 
 impl<'a> ValidView<'a> {
@@ -31,11 +33,14 @@ impl<'a> ValidView<'a> {
         let special = self.view.format.rule(Predicate::NonFinite);
         #[cfg(feature = "views")]
         if !part.is_dense() {
-            let _ = self.boxes_with_hits(part, special, &mut |boxed| {
-                census = census.join(self.census_in_box(boxed));
-                ControlFlow::Continue(())
+            if self.is_valid(&part) {
+                return part.census().behind(part.first);
+            }
+            self.tiles_with_hits(&part, special, &mut |tile| {
+                census = census.join(self.census_of_tile(tile));
+                usize::MAX
             });
-            return census;
+            return census.behind(part.first);
         }
         let _ = pieces(&self.validity, &part, special, &mut |piece| {
             let found = match piece {
@@ -53,16 +58,22 @@ impl<'a> ValidView<'a> {
         census
     }
 
+    /// Indices count from the start of the part that the tile is of.
     #[cfg(feature = "views")]
     #[inline(never)]
-    fn census_in_box(&self, boxed: Boxed<'_, '_, 'a>) -> Census {
-        match boxed {
-            Boxed::Valid(run) => census_of_run(&run),
-            Boxed::Copied(view, first) => {
-                self.of_copy(view, first).census_in(Part::whole(&view)).behind(first)
-            }
-        }
+    pub(super) fn census_of_tile(&self, tile: &ValidTile<'_>) -> Census {
+        let (backend, nan) = (self.view.backend, self.view.format.rule(Predicate::Nan));
+        in_part(census_of_valid(backend, tile.elements, nan, tile.bitmap, 0), tile)
     }
+}
+
+/// The census of a tile with indices from the start of the part that the tile is of.
+#[cfg(feature = "views")]
+pub(super) fn in_part(census: Census, tile: &ValidTile<'_>) -> Census {
+    let class = |class: Occurrences| {
+        Occurrences::new(class.count, class.first.map(|first| tile.index(first)))
+    };
+    Census::new(class(census.nan), class(census.pos_inf), class(census.neg_inf))
 }
 
 /// The census of a run without nulls. Indices count from the start of the view.

@@ -1,14 +1,15 @@
 //! Statistics under a validity bitmap.
 
 #[cfg(feature = "views")]
-use core::ops::ControlFlow;
-
+use nonfinite_kernels::position_of_valid;
 use nonfinite_kernels::stats_of_valid;
-
 #[cfg(feature = "views")]
-use super::boxes::{Boxed, boxes};
+use nonfinite_kernels::strided::ValidTile;
+
 use super::part::Part;
 use super::valid::ValidView;
+#[cfg(feature = "views")]
+use super::valid_census::in_part;
 use crate::{Predicate, Stats};
 
 impl<'a> ValidView<'a> {
@@ -25,26 +26,36 @@ impl<'a> ValidView<'a> {
 
     /// Indices count from the start of the view, so that the answers of parts can be joined.
     fn stats_in(&self, part: Part<'_, 'a>) -> Stats {
+        if self.is_valid(&part) {
+            return part.stats().behind(part.first);
+        }
         #[cfg(feature = "views")]
         if !part.is_dense() {
-            return self.stats_of_boxes(part);
+            let mut stats = Stats::default();
+            self.tiles(&part, &mut |tile| {
+                stats = stats.join(self.stats_of_tile(tile));
+                usize::MAX
+            });
+            return stats.behind(part.first);
         }
         self.stats_of_dense(part)
     }
 
+    /// Indices count from the start of the part that the tile is of.
     #[cfg(feature = "views")]
-    fn stats_of_boxes(&self, part: Part<'_, 'a>) -> Stats {
-        let mut stats = Stats::default();
-        let _ = boxes(&self.validity, part, &mut |boxed| {
-            stats = stats.join(match boxed {
-                Boxed::Valid(run) => run.stats().behind(run.first),
-                Boxed::Copied(view, first) => {
-                    self.of_copy(view, first).stats_of_dense(Part::whole(&view)).behind(first)
-                }
-            });
-            ControlFlow::Continue(())
-        });
-        stats
+    #[inline(never)]
+    fn stats_of_tile(&self, tile: &ValidTile<'_>) -> Stats {
+        let (format, backend) = (self.view.format, self.view.backend);
+        let (x, bitmap, finite) = (tile.elements, tile.bitmap, format.rule(Predicate::Finite));
+        let Some(finite) = position_of_valid(backend, x, finite, bitmap, 0) else {
+            return Stats { census: self.census_of_tile(tile), ..Stats::default() };
+        };
+        let mut found = stats_of_valid(backend, x, format.numbers(), bitmap, 0, finite);
+        found.census = in_part(found.census, tile);
+        for (_, index) in found.lowest.iter_mut().chain(&mut found.highest) {
+            *index = tile.index(*index);
+        }
+        Stats::new(found, format)
     }
 
     /// The kernel needs a valid element that is finite.
@@ -53,9 +64,6 @@ impl<'a> ValidView<'a> {
         let Some(finite) = self.position_in(part, format.rule(Predicate::Finite)) else {
             return Stats { census: self.census_in(part), ..Stats::default() };
         };
-        if self.validity.run(backend, part.first, part.first + part.len, true) == part.len {
-            return part.stats().behind(part.first);
-        }
         let ((bitmap, offset), numbers) = (self.validity.bits_from(part.first), format.numbers());
         let found = stats_of_valid(backend, part.dense(), numbers, bitmap, offset, finite);
         Stats::new(found, format).behind(part.first)

@@ -65,13 +65,6 @@ impl<'a> Validity<'a> {
         end - from - kernels::count_nulls(backend, self.bytes, self.shift + from, end - from)
     }
 
-    /// The validity of the elements from `first` on.
-    #[cfg(feature = "views")]
-    pub(super) fn from(&self, first: usize) -> Self {
-        let bit = self.shift + first;
-        Self { bytes: &self.bytes[bit / 8..], shift: bit % 8 }
-    }
-
     /// The bitmap, and the bit of element `first` in it.
     pub(super) fn bits_from(&self, first: usize) -> (&'a [u8], usize) {
         (self.bytes, self.shift + first)

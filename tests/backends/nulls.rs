@@ -237,14 +237,27 @@ fn random_mixes() {
 /// Views with strides: the bitmap is in row-major order.
 #[test]
 fn strided_views() {
-    let shapes: &[&[usize]] =
-        if reduced() { &[&[3, 70]] } else { &[&[3, 70], &[5, 7, 11], &[80, 130], &[2, 3, 1500]] };
+    let shapes: &[&[usize]] = if reduced() {
+        &[&[3, 70]]
+    } else {
+        &[&[3, 70], &[3, 5, 7, 11], &[90, 200], &[2, 3, 1500]]
+    };
     for sizes in shapes {
         let rank = sizes.len();
         let order: Vec<usize> = (0..rank).collect();
+        let rows: Vec<usize> = (0..rank).rev().collect();
+        let turned: Vec<usize> = (0..rank).map(|i| (i + 1) % rank).collect();
+        let one_backwards: Vec<bool> = (0..rank).map(|i| i == 1).collect();
         let layouts = [
             Layout::permuted(sizes, &order, &vec![false; rank], &vec![0; rank]),
             Layout::permuted(sizes, &order, &vec![true; rank], &vec![1; rank]),
+            Layout::permuted(sizes, &rows, &one_backwards, &vec![3; rank]),
+            Layout::permuted(sizes, &turned, &one_backwards, &vec![0; rank]),
+            // Every second element.
+            Layout::new(sizes, &{
+                let inner = |i: usize| sizes[i + 1..].iter().product::<usize>();
+                (0..rank).map(|i| 2 * inner(i) as isize).collect::<Vec<_>>()
+            }),
             // The outermost dimension is broadcast.
             Layout::new(sizes, &{
                 let mut strides = vec![0; rank];

@@ -7,7 +7,7 @@ use crate::rule::Rule;
 use super::block::{Loader, ROOM, Room};
 use super::copy::{SIDE, place};
 use super::cut::{Cut, Limits, Order, Tiles};
-use super::dims::{Dims, MOST, Tile, sort};
+use super::dims::{Dims, MOST, Tile};
 use super::{Source, dense};
 
 /// The most results of a tile.
@@ -26,9 +26,7 @@ pub(super) unsafe fn mask(
     rule: &Rule,
     out: *mut u8,
 ) {
-    dims.forwards();
-    sort(dims.list_mut(), |dim| dim.output.unsigned_abs());
-    dims.merge();
+    dims.by_output();
     let element = x.element;
     let gather = TILE.min(ROOM / element);
     let limits = Limits { span: TILE, gather, element, gaps: x.gaps, once: false, lines: true };
@@ -57,7 +55,8 @@ pub(super) unsafe fn mask(
 }
 
 /// Tiles along the output. If the input has another order, tiles are long enough in both orders.
-fn cut(dims: &Dims, limits: Limits) -> Cut {
+#[inline(never)]
+pub(super) fn cut(dims: &Dims, limits: Limits) -> Cut {
     let along = (0..dims.len()).filter(|&i| dims[i].input != 0).min_by_key(|&i| dims[i].input);
     match along {
         Some(along) if along > 0 => {

@@ -21,6 +21,8 @@ mod rows;
 #[cfg(feature = "stats")]
 mod stats;
 mod unordered;
+#[cfg(feature = "validity")]
+mod valid;
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
@@ -37,6 +39,8 @@ use dims::{Dim, Dims, sort};
 pub use rows::rows;
 #[cfg(feature = "stats")]
 pub use stats::{stats, stats_of_rows};
+#[cfg(feature = "validity")]
+pub use valid::{ValidTile, valid_tiles};
 
 /// The elements of a tensor, anywhere in memory: each exists, and nothing writes to it.
 #[derive(Clone, Debug)]
