@@ -241,7 +241,7 @@ impl<'a> ValidView<'a> {
     #[inline(never)]
     fn position_in_tiles(&self, part: &Part<'_, 'a>, rule: &Rule) -> Option<usize> {
         if self.is_valid(part) {
-            return part.position(rule);
+            return next_hit(part, rule);
         }
         let (backend, mut first) = (self.view.backend, None);
         self.tiles_with_hits(part, rule, &mut |tile| {
@@ -275,7 +275,7 @@ impl<'a> ValidView<'a> {
     #[inline(never)]
     fn count_in_tiles(&self, part: &Part<'_, 'a>, rule: &Rule) -> usize {
         if self.is_valid(part) {
-            return part.count(rule);
+            return count_of_run(part, rule);
         }
         let (backend, mut count) = (self.view.backend, 0);
         self.tiles_with_hits(part, rule, &mut |tile| {

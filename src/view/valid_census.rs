@@ -34,7 +34,7 @@ impl<'a> ValidView<'a> {
         #[cfg(feature = "views")]
         if !part.is_dense() {
             if self.is_valid(&part) {
-                return part.census().behind(part.first);
+                return census_of_run(&part);
             }
             self.tiles_with_hits(&part, special, &mut |tile| {
                 census = census.join(self.census_of_tile(tile));

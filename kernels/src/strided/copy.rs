@@ -11,58 +11,60 @@ use super::interleave::{Row, bytes_of, interleave, row_of};
 pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &[Dim]) {
     let mut inner = dims.first().copied().unwrap_or(Dim::ONE);
     let mut outer = dims.get(1).copied().unwrap_or(Dim::ONE);
-    let lines = inner.input == 1 && inner.output == 1;
+    let in_one_piece = inner.input == 1 && inner.output == 1;
     // A long inner loop, and one that reads adjacent elements: far ones share few sets of a cache.
     let adjacent = outer.input.unsigned_abs() == 1 && outer.size >= SIDE;
-    if !lines && (outer.size > inner.size || adjacent) {
+    if !in_one_piece && (outer.size > inner.size || adjacent) {
         (inner, outer) = (outer, inner);
     }
+    let copy_line = match element {
+        1 => elements::<1>,
+        2 => elements::<2>,
+        4 => elements::<4>,
+        _ => elements::<8>,
+    };
     let step = element as isize;
+    let lines_of_bytes = Dim { input: outer.input * step, output: outer.output * step, ..outer };
+    let (size, by, to_by) = (inner.size, inner.input * step, inner.output * step);
     walk(dims.get(2..).unwrap_or(&[]), &mut |input, output| {
-        // SAFETY: coordinates of the other dimensions; the rest is as the caller vouches. Arrays of
-        // bytes may have any address.
+        // SAFETY: coordinates of the other dimensions; the rest is as the caller vouches.
         unsafe {
             let (from, to) = (from.offset(input * step), to.offset(output * step));
-            match element {
-                _ if lines => {
-                    let lines =
-                        Dim { input: outer.input * step, output: outer.output * step, ..outer };
-                    byte_lines(from, to, inner.size * element, lines);
-                }
-                1 => plane::<[u8; 1]>(from, to, inner, outer),
-                2 => plane::<[u8; 2]>(from, to, inner, outer),
-                4 => plane::<[u8; 4]>(from, to, inner, outer),
-                _ => plane::<[u8; 8]>(from, to, inner, outer),
+            if in_one_piece {
+                byte_lines(from, to, size * element, lines_of_bytes);
+            } else {
+                line(lines_of_bytes, |input, output| {
+                    copy_line(from.offset(input), to.offset(output), size, by, to_by);
+                });
             }
         }
     });
 }
 
-/// Two dimensions of elements, four of a line in each turn.
+/// A line of elements of `N` bytes, from `from` on every `by` bytes, to `to` and every `to_by`
+/// bytes. Four elements a turn.
 ///
 /// # Safety
 /// As [`copy`].
 #[inline(never)]
-unsafe fn plane<T: Copy>(from: *const u8, to: *mut u8, inner: Dim, outer: Dim) {
-    let rest = inner.size % 4;
-    let done = (inner.size - rest) as isize;
-    let fours =
-        Dim { size: inner.size / 4, input: 4 * inner.input, output: 4 * inner.output, row: 0 };
-    line(outer, |input, output| {
-        // SAFETY: coordinates of both dimensions; the rest is as the caller vouches.
-        unsafe {
-            let (from, to) = (from.cast::<T>().offset(input), to.cast::<T>().offset(output));
-            let copy = |input, output| *to.offset(output) = *from.offset(input);
-            line(fours, |input, output| {
-                for i in 0..4 {
-                    copy(input + i * inner.input, output + i * inner.output);
-                }
-            });
-            line(Dim { size: rest, ..inner }, |input, output| {
-                copy(done * inner.input + input, done * inner.output + output);
-            });
+unsafe fn elements<const N: usize>(
+    mut from: *const u8,
+    mut to: *mut u8,
+    size: usize,
+    by: isize,
+    to_by: isize,
+) {
+    let mut copy_next = |count| {
+        for _ in 0..count {
+            // SAFETY: an element of the line, and its place. Arrays of bytes may have any address.
+            unsafe { *to.cast::<[u8; N]>() = *from.cast::<[u8; N]>() };
+            (from, to) = (from.wrapping_offset(by), to.wrapping_offset(to_by));
         }
-    });
+    };
+    for _ in 0..size / 4 {
+        copy_next(4);
+    }
+    copy_next(size % 4);
 }
 
 /// Lines of bytes.

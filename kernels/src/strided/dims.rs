@@ -122,13 +122,6 @@ impl Dims {
         }
     }
 
-    /// Sorts the dimensions by their steps in the output, forwards in the input, and merges them.
-    pub(super) fn by_output(&mut self) {
-        self.forwards();
-        sort(self.list_mut(), |dim| dim.output.unsigned_abs());
-        self.merge();
-    }
-
     /// Merges two dimensions if the outer one continues where the inner one ends.
     #[inline(never)]
     pub(super) fn merge(&mut self) {
@@ -155,22 +148,6 @@ impl Dims {
 }
 
 impl Tile {
-    /// Reverses the dimensions that run backwards through the output, so that coordinate 0 has the
-    /// lowest place.
-    #[cfg(feature = "validity")]
-    #[inline(never)]
-    pub(super) fn upwards(&mut self) {
-        for i in 0..self.rank {
-            let dim = self[i];
-            if dim.output < 0 {
-                let last = dim.size as isize - 1;
-                self.input += dim.input * last;
-                self.output = self.output.wrapping_add(dim.output.wrapping_mul(last));
-                self.list_mut()[i] = Dim { input: -dim.input, output: -dim.output, ..dim };
-            }
-        }
-    }
-
     /// Removes the dimension along the rows, and returns it.
     #[inline(never)]
     pub(super) fn forget_rows(&mut self) -> Dim {
@@ -224,6 +201,17 @@ impl Tile {
         }
         dims
     }
+}
+
+/// The place in the output of coordinate number `i`, innermost dimension first. Not inlined, or the
+/// compiler writes out the loop for the most dimensions of a tile.
+#[inline(never)]
+pub(super) fn place_of(dims: &[Dim], mut i: usize) -> isize {
+    dims.iter().fold(0, |place: isize, dim| {
+        let coordinate = (i % dim.size) as isize;
+        i /= dim.size;
+        place.wrapping_add(dim.output.wrapping_mul(coordinate))
+    })
 }
 
 /// Sorts by a key, and keeps the order of equal keys. For few dimensions.

@@ -7,7 +7,7 @@ use crate::rule::Rule;
 use super::block::{Loader, ROOM, Room};
 use super::copy::{SIDE, place};
 use super::cut::{Cut, Limits, Order, Tiles};
-use super::dims::{Dims, MOST, Tile};
+use super::dims::{Dims, MOST, Tile, place_of, sort};
 use super::{Source, dense};
 
 /// The most results of a tile.
@@ -26,7 +26,9 @@ pub(super) unsafe fn mask(
     rule: &Rule,
     out: *mut u8,
 ) {
-    dims.by_output();
+    dims.forwards();
+    sort(dims.list_mut(), |dim| dim.output.unsigned_abs());
+    dims.merge();
     let element = x.element;
     let gather = TILE.min(ROOM / element);
     let limits = Limits { span: TILE, gather, element, gaps: x.gaps, once: false, lines: true };
@@ -57,7 +59,9 @@ pub(super) unsafe fn mask(
 /// Tiles along the output. If the input has another order, tiles are long enough in both orders.
 #[inline(never)]
 pub(super) fn cut(dims: &Dims, limits: Limits) -> Cut {
-    let along = (0..dims.len()).filter(|&i| dims[i].input != 0).min_by_key(|&i| dims[i].input);
+    let along = (0..dims.len())
+        .filter(|&i| dims[i].input != 0)
+        .min_by_key(|&i| dims[i].input.unsigned_abs());
     match along {
         Some(along) if along > 0 => {
             let (columns, rows) = (dims[along].size, dims[0].size);
@@ -162,13 +166,8 @@ pub(super) fn position(
         {
             most_tiles -= 1;
             let results = stage(backend, x, tile, rule, &mut room);
-            if let Some(mut hit) = dense::position(backend, results, &SET) {
-                let mut index = tile.output;
-                for dim in &**tile {
-                    index = index.wrapping_add(dim.output.wrapping_mul((hit % dim.size) as isize));
-                    hit /= dim.size;
-                }
-                return Some(index as usize);
+            if let Some(hit) = dense::position(backend, results, &SET) {
+                return Some(tile.output.wrapping_add(place_of(tile, hit)) as usize);
             }
         }
     }

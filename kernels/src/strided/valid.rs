@@ -14,7 +14,7 @@ use crate::bitmap::Bitmap;
 use super::block::{ROOM, Room};
 use super::copy::copy;
 use super::cut::{Limits, Tiles};
-use super::dims::{Dim, Dims, Tile, walk};
+use super::dims::{Tile, place_of, walk};
 use super::{Source, mask};
 
 /// A tile with a valid element.
@@ -31,12 +31,8 @@ impl ValidTile<'_> {
     /// The row-major index in the tensor of element `i` of the tile.
     #[must_use]
     #[inline(never)]
-    pub fn index(&self, mut i: usize) -> usize {
-        self.tile.iter().fold(self.tile.output as usize, |index, dim| {
-            let coordinate = i % dim.size;
-            i /= dim.size;
-            index + coordinate * dim.output as usize
-        })
+    pub fn index(&self, i: usize) -> usize {
+        self.tile.output.wrapping_add(place_of(self.tile, i)) as usize
     }
 }
 
@@ -60,9 +56,9 @@ pub fn valid_tiles(
     if x.is_empty() {
         return;
     }
-    let mut dims = Dims::new();
-    x.dims.iter().for_each(|dim| dims.push(Dim { row: 0, ..*dim }));
-    dims.by_output();
+    let mut dims = x.dims.clone();
+    dims.list_mut().iter_mut().for_each(|dim| dim.row = 0);
+    dims.merge();
     let most = ROOM / element;
     let limits =
         Limits { span: most, gather: most, element, gaps: false, once: false, lines: false };
@@ -70,7 +66,6 @@ pub fn valid_tiles(
     let (mut room, mut words, mut end) = (Room::<ROOM>::new(), [[0; 8]; WORDS], usize::MAX);
     let mut tiles = Tiles::new(&dims, &cut);
     while let Some(tile) = tiles.next() {
-        tile.upwards();
         if tile.output as usize >= end || !bits_of(&bitmap, tile, &mut words) {
             continue;
         }
