@@ -174,14 +174,12 @@ fn tiles_have_elements_bits_and_indices_in_row_major_order() {
     let mut tiles = 0;
     valid_tiles(&source, &[0b1011_0100], 2, &mut |tile| {
         assert_eq!(tile.elements, [0, 1, 2, 3, 4, 5]);
-        assert_eq!(tile.bitmap[0], 0b10_1101);
+        assert_eq!((tile.bitmap[0] >> tile.offset) & 0b11_1111, 0b10_1101);
         assert!((0..6).all(|i| tile.index(i) == i));
         tiles += 1;
         usize::MAX
     });
     assert_eq!(tiles, 1);
-    // Nothing but nulls.
-    valid_tiles(&source, &[0], 2, &mut |_| panic!("a tile of nulls"));
     let empty = Source::new(&x, 1, 9, [(0, 1)].into_iter());
     valid_tiles(&empty, &[], 0, &mut |_| panic!("a tile of nothing"));
 }

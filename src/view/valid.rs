@@ -246,7 +246,7 @@ impl<'a> ValidView<'a> {
         let (backend, mut first) = (self.view.backend, None);
         self.tiles_with_hits(part, rule, &mut |tile| {
             let (x, bitmap) = (tile.elements, tile.bitmap);
-            let hit = kernels::position_of_valid(backend, x, rule, bitmap, 0);
+            let hit = kernels::position_of_valid(backend, x, rule, bitmap, tile.offset);
             first = hit.map(|hit| tile.index(hit)).into_iter().chain(first).min();
             first.unwrap_or(usize::MAX)
         });
@@ -279,7 +279,8 @@ impl<'a> ValidView<'a> {
         }
         let (backend, mut count) = (self.view.backend, 0);
         self.tiles_with_hits(part, rule, &mut |tile| {
-            count += kernels::count_of_valid(backend, tile.elements, rule, tile.bitmap, 0);
+            let (x, bitmap) = (tile.elements, tile.bitmap);
+            count += kernels::count_of_valid(backend, x, rule, bitmap, tile.offset);
             usize::MAX
         });
         count

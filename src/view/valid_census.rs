@@ -63,7 +63,7 @@ impl<'a> ValidView<'a> {
     #[inline(never)]
     pub(super) fn census_of_tile(&self, tile: &ValidTile<'_>) -> Census {
         let (backend, nan) = (self.view.backend, self.view.format.rule(Predicate::Nan));
-        in_part(census_of_valid(backend, tile.elements, nan, tile.bitmap, 0), tile)
+        in_part(census_of_valid(backend, tile.elements, nan, tile.bitmap, tile.offset), tile)
     }
 }
 

@@ -46,11 +46,12 @@ impl<'a> ValidView<'a> {
     #[inline(never)]
     fn stats_of_tile(&self, tile: &ValidTile<'_>) -> Stats {
         let (format, backend) = (self.view.format, self.view.backend);
-        let (x, bitmap, finite) = (tile.elements, tile.bitmap, format.rule(Predicate::Finite));
-        let Some(finite) = position_of_valid(backend, x, finite, bitmap, 0) else {
+        let (x, bitmap, offset) = (tile.elements, tile.bitmap, tile.offset);
+        let finite = format.rule(Predicate::Finite);
+        let Some(finite) = position_of_valid(backend, x, finite, bitmap, offset) else {
             return Stats { census: self.census_of_tile(tile), ..Stats::default() };
         };
-        let mut found = stats_of_valid(backend, x, format.numbers(), bitmap, 0, finite);
+        let mut found = stats_of_valid(backend, x, format.numbers(), bitmap, offset, finite);
         found.census = in_part(found.census, tile);
         for (_, index) in found.lowest.iter_mut().chain(&mut found.highest) {
             *index = tile.index(*index);

@@ -203,6 +203,21 @@ impl Tile {
     }
 }
 
+/// Gives the coordinates adjacent places in the output, innermost dimension first. Returns their
+/// number, and whether the input has the same steps, and whether the output had them.
+#[cfg(feature = "validity")]
+#[inline(never)]
+pub(super) fn pack(dims: &mut [Dim]) -> (usize, bool, bool) {
+    let (mut count, mut input, mut output) = (1, true, true);
+    for dim in dims {
+        input &= dim.input == count;
+        output &= dim.output == count;
+        dim.output = count;
+        count *= dim.size as isize;
+    }
+    (count as usize, input, output)
+}
+
 /// The place in the output of coordinate number `i`, innermost dimension first. Not inlined, or the
 /// compiler writes out the loop for the most dimensions of a tile.
 #[inline(never)]

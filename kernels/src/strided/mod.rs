@@ -132,20 +132,6 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Copies the elements to `out`, in row-major order.
-///
-/// # Panics
-/// If `out` is not as long as all elements; nothing is written then.
-pub fn gather(x: &Source<'_>, out: &mut [u8]) {
-    assert!(x.len.checked_mul(x.element) == Some(out.len()), "another number of bytes");
-    if !x.is_empty() {
-        // SAFETY: all elements can be read, as the source vouches. The output of a coordinate is
-        // its row-major index, for which `out` has a place. `out` is exclusive, so no element of
-        // the source lies in it.
-        unsafe { copy::copy(x.element, x.start, out.as_mut_ptr(), &x.dims) }
-    }
-}
-
 /// The output of the mask of a tensor: one byte for each element.
 #[derive(Debug)]
 pub struct Target<'o> {
