@@ -4,7 +4,9 @@
 use libfuzzer_sys::fuzz_target;
 use nonfinite::{Census, Elements, Error, MaskView, Predicate, TensorView};
 use nonfinite_fuzz::{BACKENDS, Layout, Strided, expect};
-use nonfinite_oracle::{Above, Subject, Summary, check, kinds};
+use nonfinite_oracle::{
+    Above, Kind, Subject, Summary, bitmap, check, holds, kinds, read, summary_of_valid,
+};
 
 /// A view as a subject of the checks. It must answer for its elements in row-major order.
 struct Named<'a>(TensorView<'a>);
@@ -66,8 +68,41 @@ fuzz_target!(|input: Strided| {
         let view = view.on(*backend);
         expect(check(&Named(view), *format, &gathered, &kinds));
         scattered(&view, *predicate, &gathered, to);
+        with_nulls(view, *predicate, &gathered, &kinds, memory);
     }
 });
+
+/// Questions under a validity bitmap, made of bits of the memory.
+fn with_nulls(
+    view: TensorView<'_>,
+    predicate: Predicate,
+    gathered: &[u8],
+    kinds: &[Kind],
+    memory: &[u8],
+) {
+    let valid =
+        |i: usize| memory.get(i / 8 % memory.len().max(1)).is_some_and(|x| x >> (i % 8) & 1 == 1);
+    let valid: Vec<bool> = (0..kinds.len()).map(valid).collect();
+    let offset = memory.len() % 19;
+    let bits = bitmap(&valid, offset);
+    let view = view.with_validity(&bits, offset).expect("a bit for each element");
+    let hits = |holds: &dyn Fn(Kind) -> bool| {
+        let at: Vec<usize> = (0..kinds.len()).filter(|&i| valid[i] && holds(kinds[i])).collect();
+        (at.len(), at.first().copied())
+    };
+    let wanted = hits(&|kind| holds(predicate, kind));
+    assert_eq!((view.count(predicate), view.position(predicate)), wanted, "{view:?}");
+    let census = view.census();
+    for (class, kind) in
+        [(census.nan, Kind::Nan), (census.pos_inf, Kind::PosInf), (census.neg_inf, Kind::NegInf)]
+    {
+        assert_eq!((class.count, class.first), hits(&|other| other == kind), "{view:?}");
+    }
+    let format = view.view().format();
+    let elements: Vec<u64> = gathered.chunks_exact(format.size_in_bytes()).map(read).collect();
+    let want = summary_of_valid(format, &elements, &valid);
+    assert_eq!(Summary::from(view.stats()), want, "{view:?}");
+}
 
 /// A mask into an output of another layout.
 fn scattered(view: &TensorView<'_>, predicate: Predicate, gathered: &[u8], to: &Layout) {
@@ -89,7 +124,7 @@ fn scattered(view: &TensorView<'_>, predicate: Predicate, gathered: &[u8], to: &
                 for (&i, kind) in named.iter().zip(hits) {
                     let place = &mut want[i as usize];
                     assert_eq!(*place, CANARY, "{to:?} names byte {i} twice");
-                    *place = u8::from(nonfinite_oracle::holds(predicate, kind));
+                    *place = u8::from(holds(predicate, kind));
                 }
             }
         }
