@@ -1,6 +1,7 @@
 //! The questions under a validity bitmap.
 //!
-//! `pieces.rs` has the algorithm for dense views. Other views are cut into tiles. `valid_census.rs` and `valid_stats.rs` have the questions with the longest answers.
+//! `pieces.rs` has the algorithm for dense views. Other views are cut into tiles, which kernels
+//! answer for. `valid_census.rs` and `valid_stats.rs` have the questions with the longest answers.
 
 use core::fmt;
 use core::ops::ControlFlow;

@@ -6,8 +6,8 @@
 //! 1 4 7 ..                  1 4                       then those of 4 and 5
 //! ```
 //!
-//! Both are in row-major order, so the first element of a tile in this order is the first one of
-//! the tensor. Elements are copied unless they lie in this order, and bits unless they are adjacent.
+//! Both are in row-major order of the tile. So of two elements of a tile, the first one has the lower
+//! index in the tensor. Elements that lie in this order are not copied, nor are adjacent bits.
 
 use crate::bitmap::{Bitmap, joined};
 
