@@ -6,8 +6,8 @@
 //! 1 4 7 ..                  1 4                       then those of 4 and 5
 //! ```
 //!
-//! Both are in row-major order of the tile. So of two elements of a tile, the first one has the lower
-//! index in the tensor. Elements that lie in this order are not copied, nor are adjacent bits.
+//! Both are in row-major order of the tile. So of two elements of a tile, the first one has the
+//! lower index in the tensor. Elements that lie in this order are not copied, nor are adjacent bits.
 
 use crate::bitmap::{Bitmap, joined};
 
