@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Both are in row-major order of the tile. So of two elements of a tile, the first one has the
-//! lower index in the tensor. Elements that lie in this order are not copied, nor are adjacent bits.
+//! lower index in the tensor. Elements in this order are not copied, nor are adjacent bits.
 
 use crate::bitmap::{Bitmap, joined};
 
