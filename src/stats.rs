@@ -98,13 +98,13 @@ impl Stats {
     }
 
     /// Adds the statistics of another part of the same tensor. Indices of both parts count from the
-    /// start of the tensor: see [`Stats::behind`]. Parts may be joined in any grouping:
-    /// `a.join(b).join(c)` equals `a.join(b.join(c))`.
+    /// start of the tensor: see [`Stats::behind`]. Parts may be joined in any order and grouping.
     ///
     /// ```
     /// let x = [3.0f32, -0.5, f32::INFINITY, -7.0, 0.0];
     /// let (first, second) = (nonfinite::stats(&x[..2]), nonfinite::stats(&x[2..]));
     /// assert_eq!(first.join(second.behind(2)), nonfinite::stats(&x));
+    /// assert_eq!(second.behind(2).join(first), nonfinite::stats(&x));
     /// ```
     #[must_use]
     #[inline(never)]

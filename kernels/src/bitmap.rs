@@ -107,3 +107,10 @@ pub(crate) fn few_bytes(bytes: &[u8]) -> u64 {
 pub(crate) fn joined(low: u64, high: u64, shift: usize) -> u64 {
     low >> shift | high << 1 << (63 - shift)
 }
+
+/// 64 bits from bit `shift` on, below 8.
+#[cfg(feature = "views")]
+#[inline(always)]
+pub(crate) fn word_of(&[low @ .., high]: &[u8; 9], shift: usize) -> u64 {
+    joined(u64::from_le_bytes(low), u64::from(high), shift)
+}

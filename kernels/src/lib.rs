@@ -19,6 +19,7 @@
 //! - Functions of the crate root take the width of an element from the rule; those of [`typed`]
 //!   from a type. The module `strided` (feature `views`) asks tensors with strides.
 //! - The first argument is the [`Backend`], or `None` for the active one.
+//! - Questions under a validity bitmap of Apache Arrow: feature `validity`.
 //! - No floating-point instruction touches elements, except in [`scale()`] (feature `scale`).
 //! - Kernels allocate nothing, take no lock, and read and write nothing outside the slices. Only
 //!   the first choice of a backend reads the environment variable `NONFINITE_BACKEND`, once.

@@ -106,7 +106,7 @@ impl<'x> Column<'x> {
         elements(self.blocks.len(), self.size)
     }
 
-    /// Calls `ask` with a block that has the rest, and nulls behind.
+    /// Calls `ask` with a block that has the rest, which is not empty, and nulls behind.
     #[inline(never)]
     fn ask_rest(&self, ask: &mut dyn FnMut(&[u8], &Bitmap<'_>)) {
         let (mut block, elements) = ([0; 64 * 8], elements(self.rest.len(), self.size));
@@ -142,6 +142,7 @@ pub fn count_of_valid(
     };
     let row = &COUNT[width(column.size)];
     let mut count = row.run(backend, column.blocks, comparison, &column.bitmap);
+    // Asked here, since the call alone takes 2 ns.
     if !column.rest.is_empty() {
         column.ask_rest(&mut |x, bitmap| count += row.run(backend, x, comparison, bitmap));
     }

@@ -17,10 +17,12 @@ use super::validity::Validity;
 use crate::format::with_opposite;
 use crate::{Error, Predicate};
 
-/// A dense part of at most so many bytes is counted without a search for a hit before. To compare
-/// all elements then takes about as long as the search. An element of one byte counts as two.
+/// A dense part of at most so many bytes is counted without a search for a hit before: a comparison
+/// of all elements takes about as long as the search. An element of one byte counts as two, because
+/// the AND with the bitmap takes as long as its comparison.
 const FEW: usize = 1024;
-/// The same if the rule has an opposite. In longer parts, the valid elements are counted, too.
+/// The same if the rule has an opposite. Longer parts are counted in two passes: the hits, and the
+/// valid elements.
 const FEW_BY_OPPOSITE: usize = 4096;
 
 /// So many hits of a search are looked up in the bitmap one by one.
@@ -150,7 +152,13 @@ impl<'a> ValidView<'a> {
     }
 
     pub(super) fn any_by(&self, rule: &Rule) -> bool {
-        let any = |part: Part<'_, '_>| self.position_in(part, rule).is_some();
+        let any = |part: Part<'_, 'a>| {
+            #[cfg(feature = "views")]
+            if !part.is_dense() {
+                return self.any_in_tiles(&part, rule);
+            }
+            self.position_in(part, rule).is_some()
+        };
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.view.shared() {
             return threads.any(&any);
@@ -240,8 +248,24 @@ impl<'a> ValidView<'a> {
 
     #[cfg(feature = "views")]
     #[inline(never)]
+    fn any_in_tiles(&self, part: &Part<'_, 'a>, rule: &Rule) -> bool {
+        if self.has_no_null(part) {
+            return part.any(rule);
+        }
+        let (backend, mut any) = (self.view.backend, false);
+        self.tiles_with_hits(part, rule, &mut |tile| {
+            let (x, bitmap) = (tile.elements, tile.bitmap);
+            any = kernels::position_of_valid(backend, x, rule, bitmap, tile.offset).is_some();
+            if any { 0 } else { usize::MAX }
+        });
+        any
+    }
+
+    /// Tiles come in any order, so a later one may have an earlier hit.
+    #[cfg(feature = "views")]
+    #[inline(never)]
     fn position_in_tiles(&self, part: &Part<'_, 'a>, rule: &Rule) -> Option<usize> {
-        if self.is_valid(part) {
+        if self.has_no_null(part) {
             return next_hit(part, rule);
         }
         let (backend, mut first) = (self.view.backend, None);
@@ -275,7 +299,7 @@ impl<'a> ValidView<'a> {
     #[cfg(feature = "views")]
     #[inline(never)]
     fn count_in_tiles(&self, part: &Part<'_, 'a>, rule: &Rule) -> usize {
-        if self.is_valid(part) {
+        if self.has_no_null(part) {
             return count_of_run(part, rule);
         }
         let (backend, mut count) = (self.view.backend, 0);
@@ -290,7 +314,7 @@ impl<'a> ValidView<'a> {
     /// Whether there is no null in a part.
     #[cfg(any(feature = "views", feature = "stats"))]
     #[inline(never)]
-    pub(super) fn is_valid(&self, part: &Part<'_, '_>) -> bool {
+    pub(super) fn has_no_null(&self, part: &Part<'_, '_>) -> bool {
         let (first, len) = (part.first, part.len);
         len == 0 || self.validity.run(self.view.backend, first, first + len, true) == len
     }

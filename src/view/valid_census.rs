@@ -33,7 +33,7 @@ impl<'a> ValidView<'a> {
         let special = self.view.format.rule(Predicate::NonFinite);
         #[cfg(feature = "views")]
         if !part.is_dense() {
-            if self.is_valid(&part) {
+            if self.has_no_null(&part) {
                 return census_of_run(&part);
             }
             self.tiles_with_hits(&part, special, &mut |tile| {
@@ -58,18 +58,21 @@ impl<'a> ValidView<'a> {
         census
     }
 
-    /// Indices count from the start of the part that the tile is of.
+    /// Indices count from the start of the part.
     #[cfg(feature = "views")]
     #[inline(never)]
     pub(super) fn census_of_tile(&self, tile: &ValidTile<'_>) -> Census {
         let (backend, nan) = (self.view.backend, self.view.format.rule(Predicate::Nan));
-        in_part(census_of_valid(backend, tile.elements, nan, tile.bitmap, tile.offset), tile)
+        with_indices_of(
+            census_of_valid(backend, tile.elements, nan, tile.bitmap, tile.offset),
+            tile,
+        )
     }
 }
 
-/// The census of a tile with indices from the start of the part that the tile is of.
+/// The census of a tile with indices that count from the start of the part.
 #[cfg(feature = "views")]
-pub(super) fn in_part(census: Census, tile: &ValidTile<'_>) -> Census {
+pub(super) fn with_indices_of(census: Census, tile: &ValidTile<'_>) -> Census {
     let class = |class: Occurrences| {
         Occurrences::new(class.count, class.first.map(|first| tile.index(first)))
     };

@@ -9,7 +9,7 @@ use nonfinite_kernels::strided::ValidTile;
 use super::part::Part;
 use super::valid::ValidView;
 #[cfg(feature = "views")]
-use super::valid_census::in_part;
+use super::valid_census::with_indices_of;
 use crate::{Predicate, Stats};
 
 impl<'a> ValidView<'a> {
@@ -26,7 +26,7 @@ impl<'a> ValidView<'a> {
 
     /// Indices count from the start of the view, so that the answers of parts can be joined.
     fn stats_in(&self, part: Part<'_, 'a>) -> Stats {
-        if self.is_valid(&part) {
+        if self.has_no_null(&part) {
             return part.stats().behind(part.first);
         }
         #[cfg(feature = "views")]
@@ -41,7 +41,7 @@ impl<'a> ValidView<'a> {
         self.stats_of_dense(part)
     }
 
-    /// Indices count from the start of the part that the tile is of.
+    /// Indices count from the start of the part.
     #[cfg(feature = "views")]
     #[inline(never)]
     fn stats_of_tile(&self, tile: &ValidTile<'_>) -> Stats {
@@ -52,7 +52,7 @@ impl<'a> ValidView<'a> {
             return Stats { census: self.census_of_tile(tile), ..Stats::default() };
         };
         let mut found = stats_of_valid(backend, x, format.numbers(), bitmap, offset, finite);
-        found.census = in_part(found.census, tile);
+        found.census = with_indices_of(found.census, tile);
         for (_, index) in found.lowest.iter_mut().chain(&mut found.highest) {
             *index = tile.index(*index);
         }

@@ -93,6 +93,10 @@ fn views_touch_nothing_outside() {
     }
 }
 
+fn first_of(hits: &[bool]) -> Option<usize> {
+    hits.iter().position(|&hit| hit)
+}
+
 #[allow(clippy::too_many_arguments, reason = "what a case is made of")]
 fn check<const SIZE: usize>(
     backend: Backend,
@@ -152,6 +156,18 @@ fn check<const SIZE: usize>(
     view.bits(Predicate::Nan, &mut bitmap, 0).unwrap();
     let bits = (0..hits.len()).map(|i| bitmap[i / 8] >> (i % 8) & 1 == 1);
     assert!(bits.eq(hits.iter().copied()), "{}", at());
+
+    // The first hit and every third element are null.
+    let valid: Vec<bool> =
+        (0..hits.len()).map(|i| i % 3 != 0 && Some(i) != first_of(&hits)).collect();
+    let validity = nonfinite_oracle::bitmap(&valid, 5);
+    let nullable = view.with_validity(&validity, 5).unwrap();
+    let left: Vec<bool> = hits.iter().zip(&valid).map(|(&hit, &valid)| hit && valid).collect();
+    let count = left.iter().filter(|&&hit| hit).count();
+    assert_eq!(nullable.count(Predicate::Nan), count, "{}", at());
+    assert_eq!(nullable.any(Predicate::Nan), count > 0, "{}", at());
+    assert_eq!(nullable.position(Predicate::Nan), first_of(&left), "{}", at());
+    assert_eq!(nullable.stats().census, nullable.census(), "{}", at());
 
     let (offset, memory) = reach(to);
     let room = output.bytes();

@@ -22,8 +22,8 @@
 //! hits      0   0   0   1   1   0  ..      2 hits
 //! ```
 //!
-//! Blocks of wide elements come in halves: see `blocks`. There is no screen: callers search for the
-//! first hit before they ask, except for the count of finite elements of short columns.
+//! Blocks of wide elements come in halves: see `blocks`. There is no screen. Callers search for the
+//! first hit before they ask, except in short columns and in the tiles of views.
 
 use crate::bitmap::{Bitmap, few_bytes};
 use crate::found::{ClassCounts, Three};

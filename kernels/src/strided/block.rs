@@ -2,7 +2,7 @@
 
 use core::mem::MaybeUninit;
 
-use crate::bitmap::joined;
+use crate::bitmap::word_of;
 
 use super::copy;
 use super::dims::{Dim, TILE_DIMS, Tile, sort};
@@ -52,9 +52,8 @@ impl<const BYTES: usize> Room<BYTES> {
 /// One word of packed bits from bit `at` on. Bits behind the end are 0.
 #[inline(always)]
 pub(super) fn word(bits: &[u8], at: usize) -> u64 {
-    let bytes = bits.get(at / 8..).and_then(|bytes| bytes.first_chunk::<9>());
-    let shift = at % 8;
-    bytes.map_or(0, |&[low @ .., high]| joined(u64::from_le_bytes(low), u64::from(high), shift))
+    let bytes = bits.get(at / 8..).and_then(|bytes| bytes.first_chunk());
+    bytes.map_or(0, |bytes| word_of(bytes, at % 8))
 }
 
 /// The size of the buffer for gathered elements, in bytes.

@@ -41,8 +41,8 @@ pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &[
     });
 }
 
-/// A line of elements of `N` bytes, from `from` on every `by` bytes, to `to` and every `to_by`
-/// bytes. Four elements a turn.
+/// Copies a line of `size` elements of `N` bytes. In the input they are `by` bytes apart, in the
+/// output `to_by`. Copies four a turn, since a turn costs more than a copy.
 ///
 /// # Safety
 /// As [`copy`].

@@ -82,7 +82,7 @@ impl Cut {
     }
 
     /// Takes dimensions in this order, as many coordinates of each as fit, and at most the given
-    /// number. Ends at the first dimension that does not fit whole. No dimension may run backwards.
+    /// number. Ends at the first dimension that does not fit whole.
     #[inline(never)]
     pub(super) fn new(dims: &Dims, order: &[(usize, usize)], limits: Limits) -> Self {
         let first = order.first().copied();
@@ -94,10 +94,14 @@ impl Cut {
             return of_line();
         }
         let (cut, count, span) = Self::grow(dims, order, limits, true);
-        let worth = count * limits.element >= PIECE || count == dims.elements();
+        // A broadcast dimension may have more elements than memory has bytes.
+        let bytes = count.saturating_mul(limits.element);
+        let worth = bytes >= PIECE || count == dims.elements();
         let gathered = match first.map(|(i, _)| (dims[i].input, cut.sizes[i])) {
-            Some((1, line)) => count / line * (PER_LINE + 2 * line * limits.element),
-            _ => count * PER_ELEMENT,
+            Some((1, line)) => {
+                (count / line).saturating_mul(PER_LINE).saturating_add(bytes.saturating_mul(2))
+            }
+            _ => count.saturating_mul(PER_ELEMENT),
         };
         if worth && (count == span || limits.gaps && span * limits.element <= gathered) {
             return cut;

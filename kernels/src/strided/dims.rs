@@ -203,8 +203,9 @@ impl Tile {
     }
 }
 
-/// Gives the coordinates adjacent places in the output, innermost dimension first. Returns their
-/// number, and whether the input has the same steps, and whether the output had them.
+/// Gives the coordinates adjacent places in the output, innermost dimension first. Returns the
+/// number of coordinates, whether the elements lie in this order without gaps, and whether the
+/// places did so before.
 #[cfg(feature = "validity")]
 #[inline(never)]
 pub(super) fn pack(dims: &mut [Dim]) -> (usize, bool, bool) {
@@ -256,8 +257,9 @@ pub(super) fn line(dim: Dim, mut f: impl FnMut(isize, isize)) {
     let (mut input, mut output, mut left) = (0, 0, dim.size);
     while left != 0 {
         f(input, output);
-        input += dim.input;
-        output += dim.output;
+        // Wrapping, as the step behind the last coordinate may pass the largest number.
+        input = input.wrapping_add(dim.input);
+        output = output.wrapping_add(dim.output);
         left -= one;
     }
 }
@@ -273,14 +275,14 @@ pub(super) fn walk(dims: &[Dim], f: &mut dyn FnMut(isize, isize)) {
         loop {
             let Some((dim, at)) = dims.next() else { return };
             *at += 1;
-            input += dim.input;
-            output += dim.output;
+            input = input.wrapping_add(dim.input);
+            output = output.wrapping_add(dim.output);
             if *at < dim.size {
                 break;
             }
             *at = 0;
-            input -= dim.input * dim.size as isize;
-            output -= dim.output * dim.size as isize;
+            input = input.wrapping_sub(dim.input.wrapping_mul(dim.size as isize));
+            output = output.wrapping_sub(dim.output.wrapping_mul(dim.size as isize));
         }
     }
 }

@@ -4,7 +4,8 @@
 //! thousand elements, and a dense kernel answers it for each tile. The kernel gets a tile in one of
 //! two ways. If the elements are close together, it gets the span: the elements and the bytes
 //! between them, and the results of the latter are dropped. Otherwise it gets the elements gathered
-//! in a buffer. This module has no vector loop.
+//! in a buffer. Under nulls (`valid.rs`) the elements of a tile are in row-major order, and so are
+//! their bits. This module has no vector loop.
 #![expect(unsafe_code, reason = "elements lie at a base and strides, in no slice")]
 
 mod across;

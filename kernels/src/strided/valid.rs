@@ -1,15 +1,16 @@
 //! Tiles of a tensor with nulls: elements, and their bits of the validity bitmap.
 //!
 //! ```text
-//! tensor, transposed        tile        elements      bits
-//! 0 3 6 9                   0 3         0 3 1 4       the bits of 0 and 1 in the bitmap,
-//! 1 4 7 ..                  1 4                       then those of 4 and 5
+//! memory  a b c d e f g h i j k l
+//! tensor  a d g j     tile  a d     elements  a d b e
+//!         b e h k           b e     bits      0 1 4 5 of the bitmap
+//!         c f i l
 //! ```
 //!
 //! Both are in row-major order of the tile. So of two elements of a tile, the first one has the
 //! lower index in the tensor. Elements in this order are not copied, nor are adjacent bits.
 
-use crate::bitmap::{Bitmap, joined};
+use crate::bitmap::{Bitmap, word_of};
 
 use super::block::{ROOM, Room};
 use super::copy::copy;
@@ -39,7 +40,8 @@ impl ValidTile<'_> {
     }
 }
 
-/// The words of a bitmap that a tile needs, and one more.
+/// The words of a bitmap that a tile needs, and one more: [`bits_of`] also writes the word behind
+/// a piece.
 const WORDS: usize = ROOM / 64 + 1;
 
 /// Calls `visit` with the tiles of a tensor, in any order. Element `i` of the tensor, in row-major
@@ -81,11 +83,11 @@ pub fn valid_tiles(
         }
         let mut elements = x.start.wrapping_offset(tile.input.wrapping_mul(element as isize));
         if !in_place {
-            let room = room.slots(count * element).as_mut_ptr().cast::<u8>();
-            // SAFETY: the elements of a tile can be read, as the source vouches; `room` has a place
-            // for each.
-            unsafe { copy(element, elements, room, &places) };
-            elements = room;
+            let to = room.slots(count * element).as_mut_ptr().cast::<u8>();
+            // SAFETY: the elements of a tile can be read, as the source vouches. `room` is ours and
+            // has a place for each, so no element of the source lies in it.
+            unsafe { copy(element, elements, to, &places) };
+            elements = to;
         }
         // SAFETY: this many bytes were just written to `room`; or the elements lie in one piece in
         // this order, and can be read.
@@ -112,10 +114,9 @@ fn bits_of(bitmap: &Bitmap<'_>, tile: &Tile, words: &mut [[u8; 8]; WORDS]) {
         for done in (0..run).step_by(64) {
             let count = (run - done).min(64);
             let Bitmap { bytes, shift } = bitmap.from(first + done);
-            let bits = match bytes.first_chunk::<9>() {
-                Some(&[low @ .., high]) => joined(u64::from_le_bytes(low), u64::from(high), shift),
-                None => bitmap.word(first + done),
-            };
+            // The call of `Bitmap::word` takes longer than all else here.
+            let bits = bytes.first_chunk().map(|bytes| word_of(bytes, shift));
+            let bits = bits.unwrap_or_else(|| bitmap.word(first + done));
             let bits = bits & u64::MAX >> (64 - count);
             let (word, shift) = (at / 64, at % 64);
             words[word] = (u64::from_le_bytes(words[word]) | bits << shift).to_le_bytes();
