@@ -155,7 +155,7 @@ impl<'a> ValidView<'a> {
         let any = |part: Part<'_, 'a>| {
             #[cfg(feature = "views")]
             if !part.is_dense() {
-                return self.any_in_tiles(&part, rule);
+                return self.position_in_tiles(&part, rule, true).is_some();
             }
             self.position_in(part, rule).is_some()
         };
@@ -221,7 +221,7 @@ impl<'a> ValidView<'a> {
     pub(super) fn position_in(&self, part: Part<'_, 'a>, rule: &Rule) -> Option<usize> {
         #[cfg(feature = "views")]
         if !part.is_dense() {
-            return self.position_in_tiles(&part, rule);
+            return self.position_in_tiles(&part, rule, false);
         }
         let (mut from, end) = (part.first, part.first + part.len);
         // One of the first hits is often valid. The number of rounds is not a constant, or the
@@ -246,25 +246,11 @@ impl<'a> ValidView<'a> {
         first.map(|i| i - part.first)
     }
 
+    /// The index within the part of a valid element that the rule holds for: of the first one, or
+    /// of any if `any`. Tiles come in any order, so a later one may have an earlier hit.
     #[cfg(feature = "views")]
     #[inline(never)]
-    fn any_in_tiles(&self, part: &Part<'_, 'a>, rule: &Rule) -> bool {
-        if self.has_no_null(part) {
-            return part.any(rule);
-        }
-        let (backend, mut any) = (self.view.backend, false);
-        self.tiles_with_hits(part, rule, &mut |tile| {
-            let (x, bitmap) = (tile.elements, tile.bitmap);
-            any = kernels::position_of_valid(backend, x, rule, bitmap, tile.offset).is_some();
-            if any { 0 } else { usize::MAX }
-        });
-        any
-    }
-
-    /// Tiles come in any order, so a later one may have an earlier hit.
-    #[cfg(feature = "views")]
-    #[inline(never)]
-    fn position_in_tiles(&self, part: &Part<'_, 'a>, rule: &Rule) -> Option<usize> {
+    fn position_in_tiles(&self, part: &Part<'_, 'a>, rule: &Rule, any: bool) -> Option<usize> {
         if self.has_no_null(part) {
             return next_hit(part, rule);
         }
@@ -273,7 +259,7 @@ impl<'a> ValidView<'a> {
             let (x, bitmap) = (tile.elements, tile.bitmap);
             let hit = kernels::position_of_valid(backend, x, rule, bitmap, tile.offset);
             first = hit.map(|hit| tile.index(hit)).into_iter().chain(first).min();
-            first.unwrap_or(usize::MAX)
+            first.map_or(usize::MAX, |first| if any { 0 } else { first })
         });
         first
     }
