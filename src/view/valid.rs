@@ -252,7 +252,7 @@ impl<'a> ValidView<'a> {
     #[inline(never)]
     fn position_in_tiles(&self, part: &Part<'_, 'a>, rule: &Rule, any: bool) -> Option<usize> {
         if self.has_no_null(part) {
-            return next_hit(part, rule);
+            return if any { part.any(rule).then_some(0) } else { next_hit(part, rule) };
         }
         let (backend, mut first) = (self.view.backend, None);
         self.tiles_with_hits(part, rule, &mut |tile| {

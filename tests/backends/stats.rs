@@ -179,7 +179,7 @@ fn ordinary(format: Format) -> u64 {
     }
 }
 
-/// Parts are joined in any grouping, and give what the whole gives.
+/// Parts are joined in any order and grouping, and give what the whole gives.
 #[test]
 fn parts() {
     fn agrees(Mixed { format, bytes }: Mixed, cuts: (usize, usize)) {
@@ -195,6 +195,8 @@ fn parts() {
         let [a, b, c] = [stats(0, cuts[0]), stats(cuts[0], cuts[1]), stats(cuts[1], elements)];
         assert_eq!(a.join(b).join(c), whole);
         assert_eq!(a.join(b.join(c)), whole);
+        assert_eq!(c.join(a).join(b), whole);
+        assert_eq!(c.join(b.join(a)), whole);
         assert_eq!(whole.finite() + whole.census.total(), elements);
     }
     let tests = if reduced() { 20 } else { 500 };

@@ -158,8 +158,8 @@ fn check<const SIZE: usize>(
     assert!(bits.eq(hits.iter().copied()), "{}", at());
 
     // The first hit and every third element are null.
-    let valid: Vec<bool> =
-        (0..hits.len()).map(|i| i % 3 != 0 && Some(i) != first_of(&hits)).collect();
+    let first = first_of(&hits);
+    let valid: Vec<bool> = (0..hits.len()).map(|i| i % 3 != 0 && Some(i) != first).collect();
     let validity = nonfinite_oracle::bitmap(&valid, 5);
     let nullable = view.with_validity(&validity, 5).unwrap();
     let left: Vec<bool> = hits.iter().zip(&valid).map(|(&hit, &valid)| hit && valid).collect();

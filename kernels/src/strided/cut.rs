@@ -74,11 +74,36 @@ const PIECE: usize = 1024;
 /// Adjacent bytes that are never gathered with others.
 const LONG: usize = 2048;
 
+/// Columns of the input that are transposed together: at least a cache line of the output.
+const COLUMNS: usize = 64;
+
 impl Cut {
     /// Takes as much of all dimensions as fits, in their order.
     #[inline(never)]
     pub(super) fn whole(dims: &Dims, limits: Limits) -> Self {
         Self::new(dims, &Order::new().all(0..dims.len(), usize::MAX), limits)
+    }
+
+    /// Takes dimensions along the output, in which they are sorted. If the input has another order,
+    /// tiles are long enough in both orders.
+    #[inline(never)]
+    pub(super) fn by_output(dims: &Dims, limits: Limits) -> Self {
+        let along = (0..dims.len())
+            .filter(|&i| dims[i].input != 0)
+            .min_by_key(|&i| dims[i].input.unsigned_abs());
+        match along {
+            Some(along) if along > 0 => {
+                let (columns, rows) = (dims[along].size, dims[0].size);
+                let rows = if dims[0].input == 0 { 1 } else { rows };
+                let most_rows = rows.min(limits.gather / columns.min(COLUMNS));
+                let most_columns = columns.min(limits.gather / most_rows.max(1));
+                let most_rows = if dims[0].input == 0 { usize::MAX } else { most_rows };
+                let order = Order::new().push(along, most_columns).push(0, most_rows);
+                let order = order.all(1..dims.len(), along);
+                Self::new(dims, &order, Limits { lines: false, ..limits })
+            }
+            _ => Self::whole(dims, limits),
+        }
     }
 
     /// Takes dimensions in this order, as many coordinates of each as fit, and at most the given

@@ -6,14 +6,12 @@ use crate::rule::Rule;
 
 use super::block::{Loader, ROOM, Room};
 use super::copy::{SIDE, place};
-use super::cut::{Cut, Limits, Order, Tiles};
+use super::cut::{Cut, Limits, Tiles};
 use super::dims::{Dims, MOST, Tile, place_of, sort};
 use super::{Source, dense};
 
 /// The most results of a tile.
 const TILE: usize = 4096;
-/// Columns of the input that are transposed together: at least a cache line of the output.
-const COLUMNS: usize = 64;
 
 /// Writes one mask byte for each element, at its place in `dims`, counted from `out`.
 ///
@@ -32,7 +30,7 @@ pub(super) unsafe fn mask(
     let element = x.element;
     let gather = TILE.min(ROOM / element);
     let limits = Limits { span: TILE, gather, element, gaps: x.gaps, once: false, lines: true };
-    let cut = cut(&dims, limits);
+    let cut = Cut::by_output(&dims, limits);
     let mut loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
     let mut scratch = Room::<{ TILE + SIDE }>::new();
     let mut tiles = Tiles::new(&dims, &cut);
@@ -53,27 +51,6 @@ pub(super) unsafe fn mask(
         dense::mask(backend, block, rule, &mut slots[..results]);
         // SAFETY: each byte of the tile, and its place; there is more behind.
         unsafe { place(slots.as_ptr().cast(), to, tile.list_mut()) };
-    }
-}
-
-/// Tiles along the output. If the input has another order, tiles are long enough in both orders.
-#[inline(never)]
-pub(super) fn cut(dims: &Dims, limits: Limits) -> Cut {
-    let along = (0..dims.len())
-        .filter(|&i| dims[i].input != 0)
-        .min_by_key(|&i| dims[i].input.unsigned_abs());
-    match along {
-        Some(along) if along > 0 => {
-            let (columns, rows) = (dims[along].size, dims[0].size);
-            let rows = if dims[0].input == 0 { 1 } else { rows };
-            let most_rows = rows.min(limits.gather / columns.min(COLUMNS));
-            let most_columns = columns.min(limits.gather / most_rows.max(1));
-            let most_rows = if dims[0].input == 0 { usize::MAX } else { most_rows };
-            let order =
-                Order::new().push(along, most_columns).push(0, most_rows).all(1..dims.len(), along);
-            Cut::new(dims, &order, Limits { lines: false, ..limits })
-        }
-        _ => Cut::whole(dims, limits),
     }
 }
 

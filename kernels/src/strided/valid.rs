@@ -12,11 +12,11 @@
 
 use crate::bitmap::{Bitmap, word_of};
 
+use super::Source;
 use super::block::{ROOM, Room};
 use super::copy::copy;
-use super::cut::{Limits, Tiles};
+use super::cut::{Cut, Limits, Tiles};
 use super::dims::{Dim, Dims, Tile, pack, place_of, walk};
-use super::{Source, mask};
 
 /// A tile of a tensor with nulls.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ pub fn valid_tiles(
     let most = ROOM / element;
     let limits =
         Limits { span: most, gather: most, element, gaps: false, once: false, lines: false };
-    let cut = mask::cut(&dims, limits);
+    let cut = Cut::by_output(&dims, limits);
     let (mut room, mut words, mut end) = (Room::<ROOM>::new(), [[0; 8]; WORDS], usize::MAX);
     let mut tiles = Tiles::new(&dims, &cut);
     while let Some(tile) = tiles.next() {
