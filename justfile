@@ -2,7 +2,7 @@
 
 # All tests, on every backend that this CPU has.
 test *args:
-    cargo test --workspace --all-features {{ args }}
+    cargo test {{ args }}
 
 # Formatting, clippy and documentation without a warning.
 lint:

@@ -3,9 +3,10 @@ over all bit patterns:
 
 - for every IEEE-like format, each rule and its opposite hold exactly where IEEE 754 (as z3's theory
   of floating-point numbers has it) says so;
-- what a kernel looks for first, the screen, holds wherever the rule does; so do its upper 32 bits
-  (AVX2, of 64) and its top 16 (NEON, of 32 and 64), which are all that is looked at there;
-- a rule of which a kernel compares the top 16 bits only depends on no other bit;
+- what a search looks for first, the screen, passes wherever the answer is yes; so do its upper 32
+  bits (x86, of 64) and its top 16 (NEON), which are all that is looked at there; a screen that
+  counts as exact passes nowhere else;
+- a rule of which a mask compares the top 16 bits only depends on no other bit;
 - the classes of a census, which come from the rule for NaN, are NaN, infinities and -Inf.
 
 The formats that are not IEEE-like have 256 codes each, which the tests of the backends try.
@@ -36,66 +37,87 @@ DEFINITION = {
     "NegativeInf": lambda x: z3.And(z3.fpIsInf(x), z3.fpIsNegative(x)),
     "Finite": lambda x: z3.Not(z3.Or(z3.fpIsNaN(x), z3.fpIsInf(x))),
     "NonFinite": lambda x: z3.Or(z3.fpIsNaN(x), z3.fpIsInf(x)),
+    "Never": lambda x: z3.BoolVal(False),
     "NanOrPositiveInf": lambda x: z3.Or(z3.fpIsNaN(x), z3.And(z3.fpIsInf(x), z3.fpIsPositive(x))),
 }
 
-# What the test prints: `rule f32 Nan Comparison(Comparison { mask: 2147483647, .. })`, or
-# `Either` with the comparison for NaN. The fields are read by their names, in any order.
-LINE = re.compile(r"(rule|opposite) (\w+) (\w+) (Comparison|Either)\(\w+ \{(.*)\}\)")
+# What the test prints: `rule f32 Nan Rule { width: 4, mask: 0x7fffffff, .. }`.
+LINE = re.compile(r"(rule|opposite) (\w+) (\w+) Rule \{(.*)\}")
+
+
+def signed(bits, width):
+    return bits - (1 << width) if bits >> width - 1 else bits
 
 
 class Rule:
+    """A rule, and what `kernels/src/rule.rs` derives from it. All numbers are unsigned."""
+
     def __init__(self, match):
-        self.kind, self.format, self.predicate, variant, fields = match.groups()
-        # Two comparisons. Each is proved as the rule of another predicate.
-        self.either = variant == "Either"
+        self.kind, self.format, self.predicate, fields = match.groups()
         fields = dict(re.findall(r"(\w+): (\w+)", fields))
         self.width = 8 * int(fields["width"])
-        self.mask, self.bound = (int(fields[name]) for name in ("mask", "bound"))
-        self.usual = int(fields["usual"])
-        self.operation, self.screened = fields["operation"], fields["screens"]
-        self.negate = fields["negate"] == "true"
-        # As `Comparison::is_ieee` has it.
-        self.ieee = fields["ieee"] == "true" and not self.negate
-        # Shifts out the bits that a kernel does not read.
+        self.mask, self.flip, self.least = (int(fields[n], 16) for n in ("mask", "flip", "least"))
+        self.tilted = fields["tilted"] == "true"
+        self.sign, self.all = 1 << self.width - 1, (1 << self.width) - 1
+        self.max = self.sign - 1
+        # Shifts out the bits that a mask or NEON does not read.
         self.below_top = max(self.width - 16, 0)
 
-    def positive(self, bits):
-        masked = bits & self.mask
-        if self.operation == "Greater":
-            return masked > self.bound  # signed in z3
-        assert self.operation in ("Ones", "Equal"), self.operation
-        return masked == self.bound
-
     def holds(self, bits):
-        if self.either:
-            either = z3.Or(self.positive(bits), bits == self.bound)
-            return z3.Not(either) if self.negate else either
-        return z3.Not(self.positive(bits)) if self.negate else self.positive(bits)
+        tilt = z3.If(bits < 0, z3.BitVecVal(1, self.width), 0) if self.tilted else 0
+        return (bits & self.mask) - tilt ^ self.flip > self.least  # signed in z3
+
+    def usual(self):
+        return signed(self.flip, self.width) > signed(self.least, self.width)
+
+    def greater(self):
+        return self.flip == 0 and not self.tilted
+
+    def ones(self):
+        """Whether the rule or its opposite asks for the ones of the mask."""
+        flip, ones = (self.all, ~self.least & self.all) if self.usual() else (0, self.least + 1)
+        plain = self.flip == flip and not self.tilted
+        low = 0 if self.width == 8 else self.max >> 15
+        return plain and ones == self.mask and self.mask & low == 0
+
+    def screen(self):
+        """Mask, flip and limit, or nothing."""
+        if self.width == 8 and not (self.tilted and self.usual()):
+            return self.mask, self.flip, self.least
+        if self.flip == 0:
+            return self.mask, 0, self.least
+        ones = ~self.flip & self.max
+        if self.least == self.max - 1 and not self.tilted and ones > self.max // 2:
+            return ones, 0, ones - 1
+        return None
+
+    def exact(self):
+        if self.width == 8:
+            return not self.tilted
+        return self.greater() if self.width == 16 else self.ones()
 
     def screens(self, bits):
-        """The screen and its forms in kernels: a name, and the condition for a possible hit."""
-        # As `Comparison::screen` makes them.
-        if self.screened == "Flipped":
-            assert self.width == 8
-            yield "screen", bits ^ (~self.bound & 0xFF) == 0xFF
-        elif self.screened in ("Above", "Ones"):
-            above = self.screened == "Above"
-            ones = self.bound & ~(1 << self.width - 1)
-            mask, least = (self.mask, self.bound + 1) if above else (ones, ones)
-            yield "screen", reaches(bits & mask, least)
-            if self.width == 64:
-                yield "screen of the upper 32 bits", reaches(z3.LShR(bits & mask, 32), least >> 32)
-            if self.width > 16:
-                top = z3.LShR(bits & mask, self.below_top)
-                yield "screen of the top 16 bits", reaches(top, least >> self.below_top)
-        else:
-            assert self.screened == "Never", self.screened
+        """The screen and its forms in backends: a name, and where it passes."""
+        if (screen := self.screen()) is None:
+            return
+        mask, flip, limit = screen
+        yield "screen", bits & mask ^ flip > limit
+        least = limit + 1
+        if self.width == 64:
+            yield "screen of the upper 32 bits", upper(bits & mask, 32) >= signed(least >> 32, 32)
+        if self.width > 8:
+            top = upper(bits & mask, 16)
+            yield "screen of the top 16 bits", top >= signed(least >> self.below_top, 16)
+
+    def exponent(self):
+        """Of the rule for NaN of an IEEE format."""
+        lowest = self.least & -self.least
+        run = 0 < self.least <= self.max and self.least + lowest == self.sign and lowest > 2
+        return self.least if self.greater() and self.mask == self.max and run else None
 
 
-def reaches(masked, least):
-    # A screen that all elements pass is right, and of no use: zero must not pass.
-    return z3.And(z3.UGE(masked, least), least > 0)
+def upper(bits, n):
+    return z3.Extract(bits.size() - 1, bits.size() - n, bits)
 
 
 class Claims:
@@ -134,29 +156,36 @@ def main():
         right = DEFINITION[rule.predicate](number)
         right = z3.Not(right) if kind == "opposite" else right
         claims.prove(rule.holds(bits) == right, name, bits)
-        if rule.either:
-            continue
-        for screen, may_hit in rule.screens(bits):
-            claims.prove(z3.Implies(rule.positive(bits), may_hit), f"{name}: {screen}", bits)
-        claims.prove(z3.BoolVal(rule.usual == rule.negate), f"{name}: answers", bits)
-        if rule.operation == "Ones":
+        if rule.mask == 0:
+            continue  # the same answer for all: given above the loops
+        # An element of zeros passes no screen, or the screen is of no use.
+        zero = z3.BitVecVal(0, rule.width)
+        for screen, passes in rule.screens(bits):
+            claims.prove(z3.Implies(rule.holds(bits), passes), f"{name}: {screen}", bits)
+            useful = z3.Not(z3.substitute(passes, (bits, zero)))
+            claims.prove(z3.Or(useful, z3.BoolVal(rule.usual())), f"{name}: {screen}, zero", bits)
+            if rule.exact():
+                claims.prove(z3.Implies(passes, rule.holds(bits)), f"{name}: exact {screen}", bits)
+        finite = rule.predicate == "Finite"
+        claims.prove(
+            z3.BoolVal(rule.usual() == (finite != (kind == "opposite"))), f"{name}: usual", bits
+        )
+        if rule.ones():
             # Compares the bits that the top lacks, in 16-bit lanes that saturate from bit 15 on.
             top = rule.mask >> rule.below_top
             lacks = ~z3.Extract(rule.width - 1, rule.below_top, bits) & top
-            claims.prove(rule.positive(bits) == (lacks == 0), f"{name}: top 16 bits", bits)
+            hit = z3.Not(rule.holds(bits)) if rule.usual() else rule.holds(bits)
+            claims.prove(hit == (lacks == 0), f"{name}: top 16 bits", bits)
             claims.prove(lacks & 1 << lacks.size() - 1 == 0, f"{name}: no sign", bits)
         ieee = kind == "rule" and rule.predicate == "Nan"
-        claims.prove(z3.BoolVal(rule.ieee == ieee), f"{name}: ieee", bits)
-        if rule.ieee:
-            nan, special = rule.positive(bits), bits & rule.bound == rule.bound
-            claims.prove(z3.BoolVal(rule.mask + 1 == sign), f"{name}: census' sign", bits)
+        exponent = rule.exponent()
+        claims.prove(z3.BoolVal((exponent is not None) == ieee), f"{name}: ieee", bits)
+        if exponent is not None:
             for predicate, got in (
-                ("Inf", bits & rule.mask == rule.bound),
-                ("Inf", z3.And(special, z3.Not(nan))),
-                ("PositiveInf", bits == rule.bound),
-                ("NegativeInf", bits == rule.bound | sign),
-                ("NonFinite", special),
-                ("NonFinite", reaches(bits & rule.bound, rule.bound)),
+                ("Inf", bits & rule.mask == exponent),
+                ("PositiveInf", bits == exponent),
+                ("NegativeInf", bits == exponent | sign),
+                ("NonFinite", bits & exponent > exponent - 1),
             ):
                 claims.prove(
                     got == DEFINITION[predicate](number), f"{name}: census {predicate}", bits

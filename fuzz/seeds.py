@@ -46,13 +46,6 @@ def tensors():
             yield tensor(form, 0, elements(size, [value]), repeats=131, start=3, bit=3)
 
 
-def nulls():
-    """A Nulls of src/nulls.rs: bit, repeats - 1 and a pattern, then a Tensor."""
-    patterns = [b"\xff" * 8, bytes(8), b"\x55\xff\x00\x01\x80\x7f\xfe\xaa"]
-    for turn, data in enumerate(tensors()):
-        yield bytes([turn % 64, (0, 7, 63, 255)[turn % 4]]) + patterns[turn % 3] + data
-
-
 def calls():
     """A Call of fuzz_targets/bytes_api.rs: the excess plus 3, the kind of offset, the offset."""
     for form, (_, size, values) in enumerate(FORMATS):
@@ -63,23 +56,14 @@ def calls():
 
 
 def views():
-    """A Strided of src/strided.rs: format, predicate, rank, a byte for each size, others."""
+    """A Strided of src/strided.rs: with nulls, choices for layouts of every rank, and elements."""
+    patterns = [b"\xff" * 8, bytes(8), b"\x55\xff\x00\x01\x80\x7f\xfe\xaa"]
     for form, (_, size, values) in enumerate(FORMATS):
-        for sizes in (
-            [],
-            [6],
-            [241],
-            [5, 6],
-            [3, 242],
-            [2, 3, 4],
-            [6, 1, 5, 2],
-            [0, 3],
-            [2, 2, 2, 2, 2, 2],
-        ):
-            # No other output sizes; orders, choices and slack of two layouts; not short.
-            layout = b"\xff" + bytes([7] * (2 * len(sizes))) + b"\xff"
-            head = bytes([form, form % PREDICATES, len(sizes), *sizes, 0xFF])
-            yield head + layout + layout + b"\xff" + elements(size, values)
+        for rank in range(7):
+            turn = 7 * form + rank
+            head = bytes([form, form % PREDICATES, turn % 64, (0, 7, 63, 255)[turn % 4]])
+            choices = bytes([rank, *(turn * i % 251 for i in range(3, 24 + 9 * rank))])
+            yield head + patterns[turn % 3] + choices + elements(size, values)
 
 
 def npy(descr, shape, data, order="False", version=1):
@@ -140,6 +124,43 @@ def npz_files():
         yield archive(
             {"a.npy": npy(">f4", f"(2, {F32_COUNT // 2})", F32, order="True", version=2)}, method
         )
+
+
+def models():
+    """Inputs of src/lint.rs: a configuration, and tensors by the numbers of its tables."""
+
+    def tensor(module, ending, dtype, axes, fill, other=None, place=0):
+        a, b, c, d = (*axes, 0, 0, 0, 0)[:4]
+        other = fill if other is None else other
+        head = (module, ending, dtype + 16 * len(axes), a + 16 * b, c + 16 * d)
+        return bytes([*head, fill, other, place])
+
+    def config(**quantization):
+        return json.dumps({"torch_dtype": "float16", "quantization_config": quantization}).encode()
+
+    nvfp4 = config(quant_method="modelopt", ignore=["lm_head", "re:.*gate$", "*.norm*"])
+    blocks = config(quant_method="fp8", weight_block_size=[128, 128], scale_fmt="ue8m0")
+    gptq = config(quant_method="gptq", bits=4, group_size=64, sym=True)
+    mlx = json.dumps({"quantization": {"bits": 4, "group_size": 64, "a": {"bits": 8}}}).encode()
+    groups = {"g": {"targets": ["Linear"], "weights": {"num_bits": 4, "group_size": 16}}}
+    packed = config(quant_method="compressed-tensors", config_groups=groups)
+    for scale in (0x38, 0x7F, 0, 0xB8, 0x7E):
+        layouts = [
+            (nvfp4, [(1, 0, (9, 7), 0x21), (3, 2, (9, 2), scale), (5, 9, (1,), scale)]),
+            (packed, [(2, 0, (9, 7), 0x21), (3, 2, (9, 2), scale), (6, 9, (), scale)]),
+            (blocks, [(1, 2, (13, 14), 0x38), (4, 9, (1, 2), scale)]),
+            (b"{}", [(21, 0, (2, 4, 1, 7), 0x12), (23, 0, (2, 4, 1), scale)]),
+            (gptq, [(26, 10, (5, 5), 0x78), (27, 10, (1, 1), 0x88), (24, 6, (1, 5), scale)]),
+            (gptq, [(26, 10, (5, 5), 0x78), (24, 6, (1, 5), scale), (28, 10, (10,), scale)]),
+            (mlx, [(1, 11, (4, 5), 0x12), (24, 6, (4, 1), scale), (25, 6, (4, 1), scale)]),
+            (b"{}", [(1, 0, (9, 1), 0x12), (31, 9, (1,), scale), (33, 9, (7,), 0x3C)]),
+            (b"{}", [(15, 9, (1,), scale), (16, 9, (1,), 0x3C)]),
+        ]
+        for text, tensors in layouts:
+            of = [tensor(m, *more) for m in (1, 2, 9, 10) for more in tensors]
+            yield text + b"\0" + b"".join(of)
+            e, dtype, axes, fill = tensors[-1]
+            yield text + b"\0" + b"".join(of) + tensor(3, e, dtype, axes, fill, 0xFF, 1)
 
 
 def gguf_files():
@@ -312,13 +333,10 @@ def bare():
 
 SEEDS = {
     "attributes": bare,
-    "bits": tensors,
     "bytes_api": calls,
-    "capi": bare,
-    "capi_views": bare,
-    "descriptors": bare,
-    "masks": tensors,
-    "nulls": nulls,
+    "dense": tensors,
+    "interfaces": bare,
+    "lint": models,
     "read_arrow": arrow_files,
     "read_checkpoint": checkpoint_files,
     "read_gguf": gguf_files,
@@ -330,7 +348,6 @@ SEEDS = {
     "read_parquet": parquet_files,
     "read_pytorch": pytorch_files,
     "read_safetensors": safetensors_files,
-    "reductions": tensors,
     "replace": replacements,
     "views": views,
 }

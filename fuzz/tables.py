@@ -43,6 +43,8 @@ def arrow_columns():
     yield pa.RunEndEncodedArray.from_arrays(
         pa.array([3, 11], pa.int32()), pa.array([1.0, None], pa.float32())
     )
+    starts, lengths = pa.array([3, 0], pa.int32()), pa.array([8, 2], pa.int32())
+    yield pa.ListViewArray.from_arrays(starts, lengths, f32)
 
 
 def arrow_files():

@@ -1,4 +1,4 @@
-//! Element types: typed slices onto a [`Format`].
+//! Element types: the [`Format`] of a typed slice.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -12,13 +12,28 @@ pub use nonfinite_kernels::{
 use crate::format::Rules;
 use crate::{Error, Format, Predicate};
 
-/// A type whose slices can be checked: `f32`, `f64`, `half::f16`, `half::bf16` (feature `half`) and
-/// the small formats of this crate. Sealed: there is one type for each [`Format`].
+/// A type whose slices can be checked: a [`Scalar`], or an array of such types. A slice of arrays
+/// counts as the slice of all their elements: `[[f32; 4]]` as `[f32]`. Sealed.
+///
+/// ```
+/// let points = vec![[0.0f32, 1.0, 2.0], [3.0, f32::NAN, 5.0]];
+/// assert!(!nonfinite::all_finite(&points));
+/// assert_eq!(nonfinite::position(&points, nonfinite::Predicate::Nan), Some(4));
+/// ```
 pub trait Element: Bits {
     /// The format of its bits.
     const FORMAT: Format;
     /// The integer with the bits of an element: `u8`, `u16`, `u32` or `u64`.
     type Lane: Lane;
+}
+
+/// The type of one element: `f32`, `f64`, `half::f16`, `half::bf16` (feature `half`) and the small
+/// formats of this crate. Sealed: there is one type for each [`Format`].
+pub trait Scalar: Element + Default {}
+
+impl<T: Element, const N: usize> Element for [T; N] {
+    const FORMAT: Format = T::FORMAT;
+    type Lane = T::Lane;
 }
 
 /// The rules of one type, so that a program that uses one type links no other rules.
@@ -40,6 +55,7 @@ macro_rules! element {
             const FORMAT: Format = Format::$format;
             type Lane = $lane;
         }
+        impl Scalar for $type {}
         const _: () = {
             assert!(size_of::<$type>() == Format::$format.size_in_bytes());
             assert!(size_of::<$type>() == <$lane as Lane>::SIZE);

@@ -8,9 +8,6 @@ use crate::{Element, Elements, Error, Format};
 
 /// A run of elements of one format that may be written to: a typed slice, or bytes at any address
 /// in the byte order of the machine.
-///
-/// `replace_non_finite` and `copy_replacing` need the feature `replace`, `unscale_and_check` the
-/// feature `scale`.
 pub struct ElementsMut<'a> {
     format: Format,
     pub(crate) bytes: &'a mut [u8],

@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::Format;
+use crate::LayoutError;
 use crate::text::Beginning;
 
 /// Why an input or an output was refused. Nothing was written. Dimensions are numbered from 0, the
@@ -76,69 +77,8 @@ pub enum Error {
         /// The format of the elements.
         format: Format,
     },
-    /// The number of strides is not the number of sizes.
-    StrideCount {
-        /// The number of sizes.
-        sizes: usize,
-        /// The number of strides.
-        strides: usize,
-    },
-    /// The product of the sizes does not fit into a `usize`.
-    TooManyElements {
-        /// The dimension at which the product overflows, counted from the innermost.
-        dimension: usize,
-    },
-    /// Coordinate 0 is outside of the given elements.
-    OffsetOutOfBounds {
-        /// The offset of coordinate 0.
-        offset: usize,
-        /// The number of given elements (for a mask, bytes).
-        elements: usize,
-    },
-    /// The first or the last coordinate of a dimension is outside of the given elements.
-    OutOfBounds {
-        /// The first dimension, from the outermost, that leads outside.
-        dimension: usize,
-        /// Its size.
-        size: usize,
-        /// Its stride.
-        stride: isize,
-        /// The number of given elements (for a mask, bytes).
-        elements: usize,
-    },
-    /// A stride of type `usize` exceeds `isize::MAX`: it may be a negative stride that was cast.
-    LargeStride {
-        /// The dimension.
-        dimension: usize,
-        /// Its stride.
-        stride: usize,
-    },
-    /// Two coordinates of a mask may name one byte; see [`crate::MaskView::strided`].
-    Overlap {
-        /// The dimension whose steps are too short.
-        dimension: usize,
-        /// Its stride.
-        stride: isize,
-        /// The least absolute stride that steps over all bytes of the dimensions with shorter
-        /// strides.
-        needed: usize,
-    },
-    /// The mask does not have the rank of the input.
-    OutputRank {
-        /// Dimensions of the input.
-        input: usize,
-        /// Dimensions of the mask.
-        output: usize,
-    },
-    /// The mask does not have the sizes of the input.
-    OutputSize {
-        /// The first dimension that differs.
-        dimension: usize,
-        /// Its size in the input.
-        input: usize,
-        /// Its size in the mask.
-        output: usize,
-    },
+    /// Sizes and strides do not fit the elements given, or the output.
+    Layout(LayoutError),
     /// The output does not have one place for each row.
     Rows {
         /// Rows of the tensor, at most `usize::MAX`.
@@ -159,13 +99,6 @@ pub enum Error {
         index: usize,
         /// Elements of the tensor.
         elements: usize,
-    },
-    /// A coordinate does not have one place for each dimension.
-    CoordinateLength {
-        /// Dimensions of the tensor.
-        dimensions: usize,
-        /// Length of the coordinate.
-        coordinate: usize,
     },
 }
 
@@ -209,35 +142,7 @@ impl fmt::Display for Error {
             Self::NoArithmetic { format } => {
                 write!(f, "{format} elements are not multiplied: only f64, f32, f16 and bf16 are")
             }
-            Self::StrideCount { sizes, strides } => {
-                write!(f, "{sizes} sizes, but {strides} strides")
-            }
-            Self::TooManyElements { dimension } => write!(
-                f,
-                "with dimension {dimension} there are more elements than a usize can count"
-            ),
-            Self::OffsetOutOfBounds { offset, elements } => {
-                write!(f, "offset {offset} is outside of the {elements} elements given")
-            }
-            Self::OutOfBounds { dimension, size, stride, elements } => write!(
-                f,
-                "dimension {dimension} (size {size}, stride {stride}) leads outside of the \
-                 {elements} elements given"
-            ),
-            Self::LargeStride { dimension, stride } => {
-                write!(f, "dimension {dimension} has stride {stride}, more than an isize can hold")
-            }
-            Self::Overlap { dimension, stride, needed } => write!(
-                f,
-                "dimension {dimension} of the output (stride {stride}) may name bytes that others \
-                 name: its stride must be at least {needed}, forwards or backwards"
-            ),
-            Self::OutputRank { input, output } => {
-                write!(f, "the input has {input} dimensions, but the output has {output}")
-            }
-            Self::OutputSize { dimension, input, output } => {
-                write!(f, "dimension {dimension} has size {input}, but size {output} in the output")
-            }
+            Self::Layout(error) => error.fmt(f),
             Self::Rows { rows, output } => write!(f, "{rows} rows, but an output for {output}"),
             Self::Axis { axis, dimensions } => {
                 write!(f, "no axis {axis} in a tensor of {dimensions} dimensions")
@@ -245,14 +150,17 @@ impl fmt::Display for Error {
             Self::Index { index, elements } => {
                 write!(f, "no element {index} in a tensor of {elements}")
             }
-            Self::CoordinateLength { dimensions, coordinate } => {
-                write!(f, "{dimensions} dimensions, but a coordinate of {coordinate} places")
-            }
         }
     }
 }
 
 impl core::error::Error for Error {}
+
+impl From<LayoutError> for Error {
+    fn from(error: LayoutError) -> Self {
+        Self::Layout(error)
+    }
+}
 
 /// An unknown name of a [`Format`] or a [`crate::Predicate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

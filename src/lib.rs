@@ -32,16 +32,17 @@
 //! | which elements are NaN, infinite, finite | [`is_nan`], [`is_inf`], [`is_finite`] | |
 //! | which elements, as one byte each | [`mask`], [`mask_uninit`] | [`mask`][view-mask] |
 //! | the same, into a strided output | | [`mask_into`](TensorView::mask_into) |
-//! | which elements, as one bit each | [`bits`], [`bits_at`] | [`bits`][view-bits] |
+//! | the same, in a new vector (`std`) | [`mask_vec`] | [`mask_vec`](TensorView::mask_vec) |
+//! | which elements, as one bit each | [`bits`] | [`bits`][view-bits] |
 //! | how many | [`count`](count()) | [`count`](TensorView::count) |
 //! | where is the first? | [`position`] | [`position`][view-position] |
-//! | its coordinate | | [`coordinate`](TensorView::coordinate) |
+//! | the first, and its coordinate | | [`first`](TensorView::first) |
 //! | where are all? | | [`positions`](TensorView::positions) |
 //! | NaN, +Inf, -Inf: how many, and the first | [`census`] | [`census`][view-census] |
 //! | the same for each row | [`any_rows`], [`count_rows`] | [`rows`](TensorView::rows) |
 //! | minimum, maximum, zeros, subnormals | `stats` (feature `stats`) | `TensorView::stats` |
 //! | magnitudes above a threshold | | `TensorView::exceeds` (feature `stats`) |
-//! | some of these, if elements may be null | | `TensorView::with_validity` (feature `validity`) |
+//! | some of these, if elements may be null | | [`with_validity`](TensorView::with_validity) |
 //! | the first bad tensor of a run, and totals | | `Watch` (features `std`, `stats`) |
 //! | replace NaN and infinity in place | [`replace_non_finite`] | [`ElementsMut`] |
 //! | replace NaN and infinity in a copy | [`replace_non_finite_into`] | [`ElementsMut`] |
@@ -63,31 +64,32 @@
 //!
 //! A [`Format`] says how bits are read: `F64`, `F32`, `F16`, `Bf16`, eight formats of 8 bits, FP6
 //! and FP4. The types [`f32`], [`f64`], `half::f16`, `half::bf16` and [`F8E4M3Fn`] and its like are
-//! the [`Element`]s of typed slices. Every format answers every question with every predicate. In
-//! formats without infinity the predicates of infinity hold for no element.
+//! the [`Element`]s of typed slices, and so are arrays of these. Every format answers every
+//! question with every predicate. In formats without infinity the predicates of infinity hold for
+//! no element.
 //!
 //! # Features
 //!
 //! On by default: `std` (`NONFINITE_BACKEND`, and conversions from `Vec`), `half` (its types as
-//! elements), `views` (strides and rows), `replace`, `scale`. Off by default: `rayon` (threads),
-//! `ndarray` (its arrays as views), `stats` (statistics and thresholds; with `std` also `Watch`),
-//! `validity` (validity bitmaps of Apache Arrow), `portable` (one more backend, for comparison).
-//! Without `std` the crate is `no_std` and still detects the CPU.
+//! elements). Off by default: `rayon` (threads), `ndarray` (arrays of `ndarray` 0.17 as views),
+//! `stats` (statistics and thresholds; with `std` also `Watch`), `portable` (one more backend, for
+//! comparison). Without `std` the crate is `no_std` and still detects the CPU.
 //!
 //! # Backends
 //!
 //! [`backends`] lists the backends of this build: `avx512`, `avx2`, `neon`, `portable`, `scalar`.
 //! The best one that the CPU has is used. The environment variable `NONFINITE_BACKEND=avx2` picks
 //! another one for the whole program, and so does [`Backend::activate`]. If `NONFINITE_BACKEND`
-//! names no backend of this build and CPU, the first call panics and lists the names.
+//! names no backend of this build and CPU, the first call that needs a backend panics and lists the
+//! names. A call on a few elements needs none.
 //!
 //! # Guarantees
 //!
 //! - Answers are exact for every bit pattern, and the same on every backend.
 //! - No floating-point instruction touches the data, except in [`scale`]. Signalling NaNs raise no
 //!   flag, and neither rounding modes, flush-to-zero modes nor `-ffast-math` change an answer.
-//! - No question allocates memory. Only the first call may, to read `NONFINITE_BACKEND`, and
-//!   `rayon` for its threads.
+//! - No question allocates memory, except those whose names end in `_vec`. Also the first call may,
+//!   to read `NONFINITE_BACKEND`, and `rayon` for its threads.
 //! - No byte outside the input is read, and no byte outside the results is written. In packed bits,
 //!   the bits around the results stay as they are.
 //! - This crate contains no unsafe code. The unsafe code is in `nonfinite-kernels`, which is tested
@@ -111,16 +113,13 @@ extern crate std;
 
 mod backend;
 mod element;
-#[cfg(any(feature = "replace", feature = "scale"))]
 mod element_mut;
 mod error;
 mod format;
 #[cfg(feature = "stats")]
 mod number;
 mod predicate;
-#[cfg(feature = "replace")]
 mod replace;
-#[cfg(feature = "scale")]
 pub mod scale;
 mod slice;
 #[cfg(feature = "stats")]
@@ -133,35 +132,31 @@ mod watch;
 pub use backend::{BackendInfo, backends};
 pub use element::{
     Element, Elements, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn,
-    F8E4M3FnUz, F8E5M2, F8E5M2FnUz, F8E8M0Fnu,
+    F8E4M3FnUz, F8E5M2, F8E5M2FnUz, F8E8M0Fnu, Scalar,
 };
-#[cfg(any(feature = "replace", feature = "scale"))]
 pub use element_mut::ElementsMut;
 pub use error::{Error, UnknownName};
 pub use format::Format;
+pub use nonfinite_kernels::strided::{LayoutError, MaskView};
 pub use nonfinite_kernels::{Backend, Census, MaskOut, Occurrences};
 pub use predicate::Predicate;
-#[cfg(feature = "replace")]
 pub use replace::{Replacement, replace_non_finite, replace_non_finite_into};
+#[cfg(feature = "std")]
+pub use slice::mask_vec;
 #[cfg(feature = "stats")]
 pub use slice::stats;
 pub use slice::{
-    all, all_finite, any, any_nan, bits, bits_at, census, count, is_finite, is_inf, is_nan, mask,
-    mask_uninit, position,
+    all, all_finite, any, any_nan, any_rows, bits, census, count, count_rows, is_finite, is_inf,
+    is_nan, mask, mask_uninit, position,
 };
-#[cfg(feature = "views")]
-pub use slice::{any_rows, count_rows};
 #[cfg(feature = "stats")]
 pub use stats::{Extreme, Stats};
 #[cfg(feature = "stats")]
 pub use view::Exceeds;
-#[cfg(all(feature = "validity", feature = "stats"))]
+#[cfg(feature = "stats")]
 pub use view::ValidExceeds;
-#[cfg(feature = "validity")]
 pub use view::ValidView;
-#[cfg(feature = "views")]
-pub use view::{MaskView, Rows};
-pub use view::{Positions, TensorView};
+pub use view::{Coordinate, Hit, Positions, Rows, TensorView};
 #[cfg(all(feature = "std", feature = "stats", target_has_atomic = "64"))]
 pub use watch::{BadTensor, Totals, Watch};
 

@@ -87,12 +87,13 @@ impl Format {
     }
 
     pub(crate) const fn make_numbers(self) -> Numbers {
-        let (nan, non_finite) = (*self.rule(Predicate::Nan), *self.rule(Predicate::NonFinite));
-        Numbers::new(nan, non_finite, self.sign(), self.magnitude(), self.least_normal())
+        let (nan, special) = (*self.rule(Predicate::Nan), *self.rule(Predicate::NonFinite));
+        let (magnitude, largest) = (self.magnitude(), self.max_bits());
+        Numbers::new(nan, special, self.sign(), magnitude, self.least_normal(), largest)
     }
 
     /// The rule for elements whose magnitude is above `threshold`, which is not negative and
-    /// finite, and for NaN. `None` for the format without a sign.
+    /// finite, and for infinities and NaN. `None` for the format without a sign.
     pub(crate) fn exceeds(self, threshold: f64) -> Option<Rule> {
         if self.sign() == 0 {
             return None;
@@ -108,10 +109,12 @@ impl Format {
                 high = middle - 1;
             }
         }
-        Some(match self.row().special {
-            Special::NanCode { .. } => Rule::above_or_minus_zero(low as u8),
-            _ => Rule::greater(self.size_in_bytes(), self.magnitude(), low),
-        })
+        Some(Rule::greater(self.size_in_bytes(), self.magnitude(), low))
+    }
+
+    /// Whether the code of NaN is that of -0, whose magnitude exceeds nothing.
+    pub(crate) const fn nan_is_minus_zero(self) -> bool {
+        self.sign() != 0 && matches!(self.row().special, Special::NanCode { .. })
     }
 }
 

@@ -4,15 +4,13 @@
 
 use core::mem::MaybeUninit;
 
-use nonfinite_kernels::{MaskOut, bytes, bytes_mut, typed};
+use nonfinite_kernels::{Lane, MaskOut, bytes, typed};
 
 #[cfg(feature = "stats")]
 use crate::Stats;
 use crate::element::rule;
 use crate::format::with_opposite;
-use crate::{Census, Element, Predicate};
-#[cfg(feature = "views")]
-use crate::{Elements, Error, Rows, TensorView};
+use crate::{Census, Element, Elements, Error, Predicate, Rows, TensorView};
 
 /// Sets `out[i]` to whether `x[i]` is NaN: ONNX IsNaN, OpenVINO IsNaN-10, DirectML
 /// ELEMENT_WISE_IS_NAN.
@@ -79,37 +77,16 @@ pub fn mask_uninit<'o, T: Element>(
     typed::mask_uninit::<T::Lane>(None, bytes(x), rule::<T>(predicate), out)
 }
 
-/// Sets bit `i % 64` of `out[i / 64]` to whether `predicate` holds for `x[i]`. The bits behind the
-/// last element keep their values.
+/// [`mask`] in a new vector (feature `std`).
 ///
-/// # Panics
-/// If `out` does not have `x.len().div_ceil(64)` words; nothing is written then.
-#[inline]
-#[track_caller]
-pub fn bits<T: Element>(x: &[T], predicate: Predicate, out: &mut [u64]) {
-    bitmap(x.len(), out, |out| bits_at(x, predicate, out, 0));
-}
-
-/// Calls `write` with the words as bytes, in which bit `i % 8` of byte `i / 8` belongs to element
-/// `i`. On big-endian machines, the bytes of each word are swapped before and after.
-#[inline]
-#[track_caller]
-fn bitmap(elements: usize, out: &mut [u64], write: impl FnOnce(&mut [u8])) {
-    let words = out.len();
-    assert!(
-        words == elements.div_ceil(64),
-        "{elements} elements, but an output of {words} words of 64 bits"
-    );
-    low_bytes_first(out);
-    write(bytes_mut(out));
-    low_bytes_first(out);
-}
-
-/// Moves the low byte of each word to the front, or back again. Does nothing on little-endian
-/// machines.
-#[inline]
-fn low_bytes_first(words: &mut [u64]) {
-    words.iter_mut().for_each(|word| *word = word.to_le());
+/// ```
+/// use nonfinite::{Predicate, mask_vec};
+/// assert_eq!(mask_vec(&[1.0f32, f32::NAN], Predicate::Nan), [false, true]);
+/// ```
+#[cfg(feature = "std")]
+#[must_use]
+pub fn mask_vec<T: Element>(x: &[T], predicate: Predicate) -> std::vec::Vec<bool> {
+    TensorView::from(x).mask_vec(predicate)
 }
 
 /// Sets bit `(offset + i) % 8` of `out[(offset + i) / 8]` to whether `predicate` holds for `x[i]`:
@@ -120,7 +97,7 @@ fn low_bytes_first(words: &mut [u64]) {
 /// If `out` ends before the last result, or before bit `offset`; nothing is written then.
 #[inline]
 #[track_caller]
-pub fn bits_at<T: Element>(x: &[T], predicate: Predicate, out: &mut [u8], offset: usize) {
+pub fn bits<T: Element>(x: &[T], predicate: Predicate, out: &mut [u8], offset: usize) {
     typed::bits::<T::Lane>(None, bytes(x), rule::<T>(predicate), out, offset);
 }
 
@@ -128,7 +105,7 @@ pub fn bits_at<T: Element>(x: &[T], predicate: Predicate, out: &mut [u8], offset
 #[must_use]
 #[inline]
 pub fn any<T: Element>(x: &[T], predicate: Predicate) -> bool {
-    position(x, predicate).is_some()
+    typed::any::<T::Lane>(None, bytes(x), rule::<T>(predicate))
 }
 
 /// Whether `predicate` holds for all elements. True for an empty slice. Stops soon after the first
@@ -136,8 +113,7 @@ pub fn any<T: Element>(x: &[T], predicate: Predicate) -> bool {
 #[must_use]
 #[inline]
 pub fn all<T: Element>(x: &[T], predicate: Predicate) -> bool {
-    let position = |opposite: &_| typed::position::<T::Lane>(None, bytes(x), opposite);
-    with_opposite(predicate, rule::<T>, position).is_none()
+    !with_opposite(predicate, rule::<T>, |rule: &_| typed::any::<T::Lane>(None, bytes(x), rule))
 }
 
 /// Whether all elements are finite. True for an empty slice. Stops soon after the first NaN or
@@ -170,7 +146,8 @@ pub fn any_nan<T: Element>(x: &[T]) -> bool {
 pub fn count<T: Element>(x: &[T], predicate: Predicate) -> usize {
     let (counted, complement) = predicate.counted();
     let count = typed::count::<T::Lane>(None, bytes(x), rule::<T>(counted));
-    if complement { x.len() - count } else { count }
+    // Not `x.len()`, since an element may be an array.
+    if complement { bytes(x).len() / T::Lane::SIZE - count } else { count }
 }
 
 /// The index of the first element for which `predicate` holds.
@@ -223,7 +200,6 @@ pub fn stats<T: Element>(x: &[T]) -> Stats {
 ///
 /// # Panics
 /// If `x` is not `out.len()` rows of `columns` elements; nothing is written then.
-#[cfg(feature = "views")]
 #[track_caller]
 pub fn any_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out: &mut [bool]) {
     rows(x.into(), [out.len(), columns], &mut |rows| rows.any(predicate, out));
@@ -242,7 +218,6 @@ pub fn any_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out: 
 ///
 /// # Panics
 /// If `x` is not `out.len()` rows of `columns` elements; nothing is written then.
-#[cfg(feature = "views")]
 #[track_caller]
 pub fn count_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out: &mut [usize]) {
     rows(x.into(), [out.len(), columns], &mut |rows| rows.count(predicate, out));
@@ -250,7 +225,6 @@ pub fn count_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out
 
 /// Asks about the elements as rows. `shape` is the number of rows and their length. Not generic,
 /// so that it is compiled once.
-#[cfg(feature = "views")]
 #[track_caller]
 fn rows(x: Elements<'_>, shape: [usize; 2], ask: &mut dyn FnMut(Rows<'_>) -> Result<(), Error>) {
     let elements = x.len();

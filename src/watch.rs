@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::text::Beginning;
-use crate::{Format, Predicate, Stats, TensorView};
+use crate::{Format, Hit, Predicate, Stats, TensorView};
 
 /// Watches the tensors of a run: remembers the first bad one by its name, and adds up statistics of
 /// all (features `std` and `stats`).
@@ -26,7 +26,7 @@ use crate::{Format, Predicate, Stats, TensorView};
 /// WATCH.look("sum", &[f32::NAN]);
 ///
 /// let bad = WATCH.first().unwrap();
-/// assert_eq!((bad.name(), bad.coordinate()), ("root", Some(&[0, 1][..])));
+/// assert_eq!((bad.name(), &bad.first.coordinate[..]), ("root", &[0, 1][..]));
 /// assert_eq!(
 ///     bad.to_string(),
 ///     "non-finite: root at [0, 1]; 1 NaN, 0 +Inf, 0 -Inf among 2 elements of f32"
@@ -92,11 +92,19 @@ impl Watch {
         let census = stats.census;
         // No other predicate holds for finite elements.
         let suspect = census.total() > 0 || self.predicate == Predicate::Finite;
-        let bad = if suspect { view.position(self.predicate) } else { None };
-        if let Some(index) = bad {
+        let bad = if suspect { view.first(self.predicate) } else { None };
+        if let Some(hit) = bad {
             let mut first = self.lock();
             if first.is_none() {
-                *first = Some(BadTensor::new(name, view, self.predicate, call, index, stats));
+                *first = Some(BadTensor {
+                    name: Beginning::new(name),
+                    call,
+                    predicate: self.predicate,
+                    first: hit,
+                    elements: view.len(),
+                    format: view.format(),
+                    stats,
+                });
             }
         }
         let counts = [
@@ -200,53 +208,24 @@ pub struct BadTensor {
     pub call: u64,
     /// The predicate that holds.
     pub predicate: Predicate,
-    /// The row-major index of the first element for which the predicate holds.
-    pub index: usize,
+    /// The first element for which the predicate holds.
+    pub first: Hit,
     /// How many elements the tensor has.
     pub elements: usize,
     /// The format of the elements.
     pub format: Format,
     /// The statistics of the tensor.
     pub stats: Stats,
-    coordinate: [usize; Self::MAX_RANK],
-    /// Dimensions of the tensor.
-    rank: usize,
 }
 
 impl BadTensor {
     /// The most bytes of a name that are kept.
     pub const MAX_NAME: usize = 128;
-    /// The most dimensions of a tensor whose coordinate is kept.
-    pub const MAX_RANK: usize = 8;
-
-    fn new(
-        name: &str,
-        view: &TensorView<'_>,
-        predicate: Predicate,
-        call: u64,
-        index: usize,
-        stats: Stats,
-    ) -> Self {
-        let rank = view.sizes().len();
-        let mut coordinate = [0; Self::MAX_RANK];
-        if let Some(coordinate) = coordinate.get_mut(..rank) {
-            view.coordinate(index, coordinate).expect("an index of this view");
-        }
-        let (name, elements, format) = (Beginning::new(name), view.len(), view.format());
-        Self { name, call, predicate, index, elements, format, stats, coordinate, rank }
-    }
 
     /// The name: of a longer one, the whole characters in the first [`BadTensor::MAX_NAME`] bytes.
     #[must_use]
     pub fn name(&self) -> &str {
         self.name.as_str()
-    }
-
-    /// The coordinate of element [`BadTensor::index`], outermost dimension first. `None` if the
-    /// tensor has more than [`BadTensor::MAX_RANK`] dimensions.
-    #[must_use]
-    pub fn coordinate(&self) -> Option<&[usize]> {
-        self.coordinate.get(..self.rank)
     }
 }
 
@@ -254,12 +233,9 @@ impl BadTensor {
 /// was cut ends with dots.
 impl fmt::Display for BadTensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}{} at ", self.predicate, self.name(), self.name.dots())?;
-        match self.coordinate() {
-            Some(coordinate) => write!(f, "{coordinate:?}")?,
-            None => write!(f, "element {}", self.index)?,
-        }
-        write!(f, "; {} among {} elements of {}", self.stats.census, self.elements, self.format)
+        let Self { name, predicate, first, elements, format, stats, .. } = self;
+        write!(f, "{predicate}: {}{} at {:?}; ", name.as_str(), name.dots(), first.coordinate)?;
+        write!(f, "{} among {elements} elements of {format}", stats.census)
     }
 }
 

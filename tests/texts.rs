@@ -51,8 +51,9 @@ fn of_errors() {
 #[test]
 fn of_refused_views() {
     let x = [1.0f32; 6];
-    let view =
-        |offset, sizes, strides| TensorView::strided(&x[..], offset, sizes, strides).map(|_| ());
+    let view = |offset, sizes: &_, strides: &_| {
+        TensorView::strided(&x, offset, sizes, strides).map(|_| ())
+    };
     let says =
         |refused: Result<(), Error>, says: &str| assert_eq!(text(&refused.unwrap_err()), says);
     says(view(0, &[2, 3], &[1]), "2 sizes, but 1 strides");
@@ -66,7 +67,7 @@ fn of_refused_views() {
         "dimension 1 (size 3, stride 1) leads outside of the 6 elements given",
     );
     says(
-        MaskView::strided(&mut [0u8; 6][..], 0, &[2, 2], &[1, 1]).map(|_| ()),
+        MaskView::strided(&mut [0u8; 6], 0, &[2, 2], &[1, 1]).map(|_| ()).map_err(Error::from),
         "dimension 1 of the output (stride 1) may name bytes that others name: \
          its stride must be at least 2, forwards or backwards",
     );
@@ -98,8 +99,7 @@ fn of_refused_operations() {
     says(rows.any(Predicate::Nan, &mut [false; 3]), "2 rows, but an output for 3");
     says(rows.count(Predicate::Nan, &mut [0; 1]), "2 rows, but an output for 1");
     says(view.rows(2).map(|_| ()), "no axis 2 in a tensor of 2 dimensions");
-    says(view.coordinate(6, &mut [0; 2]), "no element 6 in a tensor of 6");
-    says(view.coordinate(5, &mut [0; 3]), "2 dimensions, but a coordinate of 3 places");
+    says(view.coordinate(6).map(|_| ()), "no element 6 in a tensor of 6");
     assert_eq!(room, [7; 6], "nothing is written");
 }
 
@@ -109,15 +109,15 @@ fn views_tell_their_layout() {
     let view = TensorView::strided(&x[..], 6, &[2, 1, 3], &[-3, 9, -1]).unwrap();
     assert_eq!((view.len(), view.is_empty(), view.format()), (6, false, Format::F64));
     assert_eq!(view.sizes(), [2, 1, 3]);
-    assert_eq!(view.strides().collect::<Vec<_>>(), [-3, 9, -1]);
+    assert_eq!(view.strides(), [-3, 9, -1]);
     let dense = TensorView::shaped(&x[..], &[2, 3]).unwrap();
-    assert_eq!(dense.strides().collect::<Vec<_>>(), [3, 1]);
+    assert_eq!(dense.strides(), [3, 1]);
     assert!(TensorView::shaped(&x[..], &[2, 0]).unwrap().is_empty());
 
     let mut room = [false; 8];
     let out = MaskView::strided(&mut room[..], 1, &[2, 3], &[1, 2]).unwrap();
     assert_eq!((out.len(), out.is_empty(), out.sizes()), (6, false, &[2, 3][..]));
-    assert_eq!(out.strides().collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(out.strides(), [1, 2]);
     assert!(MaskView::shaped(&mut room[..], &[0]).unwrap().is_empty());
 }
 

@@ -41,7 +41,12 @@ fn runs(compiler: &str) -> bool {
 
 fn main() {
     println!("cargo::rerun-if-changed=cpp");
-    println!("cargo::rustc-check-cfg=cfg(clang)");
+    println!("cargo::rustc-check-cfg=cfg(clang, before)");
+    println!("cargo::rerun-if-env-changed=BEFORE");
+    // `compare` names the file with the calls of the crate as it was.
+    if std::env::var_os("BEFORE").is_some() {
+        println!("cargo::rustc-cfg=before");
+    }
     let feature = |name: &str| std::env::var_os(format!("CARGO_FEATURE_{name}")).is_some();
     if feature("CPP") && std::env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("x86_64") {
         build(None, "peer_highway_avx2", "cpp/highway.cpp", &[AVX2]);

@@ -18,7 +18,7 @@ def cpu():
         fields.get("model name")
         or f"arm {fields.get('CPU implementer')} part {fields.get('CPU part')}"
     )
-    name = re.sub(r"\((R|TM)\)|\bCPU\b|@.*", " ", name)
+    name = re.sub(r"\((R|TM)\)|\b(CPU|Processor)\b|@.*", " ", name)
     name = " ".join(name.split())
     if "cpu family" in fields and not re.search(r"\d{3}", name):
         name += f" family {fields['cpu family']} model {fields['model']}"
@@ -59,13 +59,3 @@ def load():
 
 def utc(seconds):
     return time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds))
-
-
-def describe(root):
-    """What a run notes about itself before it starts."""
-    return {
-        "date": utc(time.time()),
-        "commit": commit(root),
-        "rustc": output(root, os.environ.get("RUSTC", "rustc"), "-V"),
-        "load_before": load(),
-    }

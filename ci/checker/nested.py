@@ -14,7 +14,10 @@ KINDS = {
 
 def column(rows, depth, rng):
     """An array with this number of rows, and for each row the numbers that count."""
-    kind = rng.choice(["struct", "list", "large_list", "fixed"]) if depth else "leaf"
+    kinds = ["struct", "list", "large_list", "fixed", "view", "large_view"]
+    kind = rng.choice(kinds if depth else ["leaf", "leaf", "runs"])
+    if kind == "runs" and rows:
+        return runs(rows, rng)
     share = rng.choice([0, 0, 0.1, 0.5, 0.9])
     null = np.array([rng.random() < share for _ in range(rows)], bool)
     bits = pa.py_buffer(np.packbits(~null, bitorder="little")) if null.any() else None
@@ -24,7 +27,7 @@ def column(rows, depth, rng):
             of, rows, [bits, *buffers], null_count=int(null.sum()), children=children
         )
 
-    if kind == "leaf":
+    if kind in ("leaf", "runs"):
         values = np.ones(rows, rng.choice([np.float16, np.float32, np.float64]))
         often = rng.choice([0, 0.001, 0.3])
         for row in range(rows):
@@ -44,6 +47,17 @@ def column(rows, depth, rng):
         ends = starts + size
         child, inner = column(rows * size, depth - 1, rng)
         whole = array(pa.list_(child.type, size), [], [child])
+    elif kind in ("view", "large_view"):
+        # In any order. Some elements belong to no list, and some to several.
+        number, of = (
+            (np.int32, pa.list_view) if kind == "view" else (np.int64, pa.large_list_view)
+        )
+        child, inner = column(2 * rows, depth - 1, rng)
+        lengths = np.array([rng.choice([0, 0, 1, 2, 7]) for _ in range(rows)], number)
+        lengths = np.minimum(lengths, 2 * rows).astype(number)
+        starts = np.array([rng.randint(0, 2 * rows - length) for length in lengths], number)
+        ends = starts + lengths
+        whole = array(of(child.type), [pa.py_buffer(starts), pa.py_buffer(lengths)], [child])
     else:
         lengths = [rng.choice([0, 0, 1, 2, 7]) for _ in range(rows)]
         # Elements before the first list and behind the last belong to none.
@@ -57,6 +71,17 @@ def column(rows, depth, rng):
     return whole, [
         [] if null[row] else sum(inner[starts[row] : ends[row]], []) for row in range(rows)
     ]
+
+
+def runs(rows, rng):
+    """A run-end encoded array. Each number of a run counts once for each row."""
+    ends = sorted({rows, *(rng.randint(1, rows) for _ in range(rng.choice([0, 1, 30])))})
+    values = [rng.choice([1.0, 1.0, None, math.nan, math.inf]) for _ in ends]
+    array = pa.RunEndEncodedArray.from_arrays(pa.array(ends, pa.int32()), pa.array(values))
+    counts = []
+    for end, value in zip(ends, values):
+        counts += [[] if value is None else [value]] * (end - len(counts))
+    return array, counts
 
 
 def expected(counts):

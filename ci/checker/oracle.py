@@ -124,17 +124,17 @@ def checksums(folder, program):
 
 
 def expansion(folder, program):
-    """Zeros that deflate to a hundredth or less: refused only with a low --max-expansion."""
+    """Zeros that deflate to a hundredth or less: refused only with a low --max-bytes."""
     path = os.path.join(folder, "zeros.npz")
     np.savez_compressed(path, x=np.zeros(1 << 20, np.float32))
-    for most, status in (("10", 2), ("10000", 0), ("0", 0)):
+    for most, status in (("4194303", 2), ("4194304", 0)):
         result = subprocess.run(
-            [program, "check", "--max-expansion", most, path], capture_output=True, text=True
+            [program, "check", "--max-bytes", most, path], capture_output=True, text=True
         )
         if result.returncode != status or ("claims 4194304 bytes" in result.stderr) != (
             status == 2
         ):
-            failures.append(f"--max-expansion {most}: {result}")
+            failures.append(f"--max-bytes {most}: {result}")
 
 
 def st(folder, program):
@@ -272,7 +272,7 @@ def raw(folder, program):
             array = random(dtype, (64, 65))
             path = os.path.join(folder, f"raw.np{'y' if save is np.save else 'z'}")
             save(path, array)
-            (report,) = run(program, "--raw-dtype", option, path).values()
+            (report,) = run(program, "--as", option, path).values()
             check(f"{save.__name__} {option}", report, array)
 
 

@@ -30,13 +30,13 @@ begin() {
 }
 
 # Further tests besides the backend tests: guard pages.
-GUARD=(--test guard --test guard_views)
+GUARD=(--test guard)
 
 # backend_tests BACKENDS ARGS...: sets the arguments of `cargo test` if the user gave none: ARGS,
 # and the backend tests, which must run on BACKENDS (with commas between them) and no others.
 # `known_bad` tests the tests, and is left out.
 backend_tests() {
-  export NONFINITE_REQUIRE=$1 NONFINITE_ONLY=$1 NONFINITE_REDUCED=1 RUST_BACKTRACE=0
+  export NONFINITE_REQUIRE=$1 NONFINITE_ONLY=$1 RUST_BACKTRACE=0
   ARGS=(test "${@:2}" --test backends -- --show-output --skip known_bad)
 }
 

@@ -62,6 +62,31 @@ def check(program, target, env):
     return done.returncode, document
 
 
+def quantised(folder):
+    """A model of blocks of FP4, with a scale of E8M0 that is NaN."""
+    blocks = np.full((1, 4, 2, 16), 0x11, dtype=np.uint8)
+    scales = np.full((1, 4, 2), 127, dtype=np.uint8)
+    scales[0, 2, 1] = 255
+    save_file({"w_blocks": blocks, "w_scales": scales}, folder / "mxfp4.safetensors")
+    (folder / "config.json").write_text('{"quantization_config": {"quant_method": "mxfp4"}}')
+
+
+def lint(program, target, env):
+    done = subprocess.run(
+        [program, "lint", "--json", target],
+        env=env,
+        stdout=subprocess.PIPE,
+        check=False,
+        text=True,
+    )
+    found = [
+        (each["rule"], each["tensor"], each["coordinate"], each["message"])
+        for each in json.loads(done.stdout)["findings"]
+    ]
+    assert [each[:3] for each in found] == [("scale-nonfinite", "w_scales", [0, 2, 1])], found
+    return done.returncode, found
+
+
 def speed(command, env):
     start = time.perf_counter()
     done = subprocess.run(command, env=env, stdout=subprocess.DEVNULL, check=False)
@@ -110,6 +135,8 @@ def compare_store(program, store, folder, floats):
             presigned = check(program, url, {**os.environ})
             presigned[1]["files"][0]["path"] = name
             assert presigned == local, f"{url}:\n{presigned}"
+    url = f"{store.url}/a b/mxfp4.safetensors"
+    assert lint(program, url, env) == lint(program, str(folder / "mxfp4.safetensors"), env)
     refused = subprocess.run(
         [program, "check", f"{store.url}/missing.npy"],
         env=env,
@@ -128,6 +155,7 @@ def main():
     with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as data:
         folder = Path(name)
         floats = files(folder)
+        quantised(folder)
         with stores.google() as store:
             compare_store(program, store, folder, floats)
         with stores.azure(azurite, data) as store:

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 
-use nonfinite_kernels::strided::{self, Rows, Source, Target};
+use nonfinite_kernels::strided::{self, MaskView, Rows, Tensor};
 use nonfinite_kernels::{self as kernels, Backend, Float, MaskOut, Rule, Values};
 
 fn dense(backend: Option<Backend>, x: &mut [u8], rule: &Rule, out: &mut [u8]) {
@@ -24,16 +24,16 @@ fn dense(backend: Option<Backend>, x: &mut [u8], rule: &Rule, out: &mut [u8]) {
 }
 
 fn strides(backend: Option<Backend>, x: &[u8], rule: &Rule, out: &mut [u8]) {
-    let dims = black_box([(10, 1), (10, 10)]);
-    let source = Source::new(x, rule.size(), black_box(0), dims.into_iter());
-    let mut slots = MaskOut::from(&mut *out);
-    strided::mask(backend, &source, rule, Target::new(&mut slots, black_box(0), dims.into_iter()));
-    strided::bits(backend, &source, rule, out, 3);
-    black_box((strided::any(backend, &source, rule), strided::position(backend, &source, rule)));
-    black_box(strided::counts(backend, &source, rule, [rule; 3]));
+    let (sizes, strides) = (black_box([10, 10]), black_box([10, 1]));
+    let tensor = Tensor::strided(x, rule.size(), black_box(0), &sizes, &strides).unwrap();
+    let to = MaskView::strided(&mut *out, black_box(0), &sizes, &strides).unwrap();
+    strided::mask_into(backend, &tensor, rule, to).unwrap();
+    strided::bits(backend, &tensor, rule, out, 3);
+    black_box((strided::any(backend, &tensor, rule), strided::position(backend, &tensor, rule)));
+    black_box(strided::counts(backend, &tensor, rule, [rule; 3]));
     strided::rows(
         backend,
-        &source,
+        &tensor,
         black_box(0),
         rule,
         &[rule],
@@ -41,7 +41,7 @@ fn strides(backend: Option<Backend>, x: &[u8], rule: &Rule, out: &mut [u8]) {
     );
     strided::rows(
         backend,
-        &source,
+        &tensor,
         black_box(1),
         rule,
         &[rule],

@@ -35,10 +35,8 @@ static nf_status look(struct nonfinite_ggml *self, const struct ggml_tensor *ten
                         .sizes = sizes,
                         .strides = strides};
   uint64_t first;
-  nf_status status = nf_view_first(&view, self->predicate, &first);
+  const nf_status status = nf_view_first(&view, self->predicate, &first, coordinate);
   if (status != NF_OK || first == NF_NONE) return status;
-  status = nf_view_coordinate(&view, first, coordinate);
-  if (status != NF_OK) return status;
 
   self->found = true;
   memcpy(self->name, tensor->name, sizeof self->name);

@@ -5,16 +5,14 @@ import os
 import subprocess
 import sys
 import unittest
-import warnings
 
 import ml_dtypes
 import numpy as np
 import onnx
 from onnx import TensorProto, helper
-from onnx.backend.test.case.node import collect_testcases
 
 from models import (
-    DEFAULT_DOMAIN, LIBRARY, OURS, TYPES, checked, model_of, oracle, patterns, run, session,
+    DEFAULT_DOMAIN, LIBRARY, OURS, TYPES, checked, model_of, run, session,
 )  # fmt: skip
 
 OPSETS = range(9, 24)
@@ -50,45 +48,7 @@ def needs_kernel(name, attributes):
 
 
 class Answers(unittest.TestCase):
-    def test_types_opsets_and_signs(self):
-        count = 0
-        for name, operator, attributes, opset in cases():
-            with self.subTest(name=name, operator=operator, opset=opset, **attributes):
-                type_, dtype, _ = TYPES[name]
-                bits = patterns(name)[:70_000]
-                got = run(default(plain(operator, type_, opset, **attributes)), bits, type_)
-                np.testing.assert_array_equal(got, oracle(operator, bits.view(dtype), **attributes))
-                count += 1
-        self.assertEqual(count, 8 * (15 + 4 * 14))
-
-    def test_node_tests_of_onnx(self):
-        # Making the cases of all other operators warns of overflows.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = collect_testcases(None)
-        ran = 0
-        for case in found:
-            if case.model is None:
-                continue
-            if not {"IsNaN", "IsInf"} & {node.op_type for node in case.model.graph.node}:
-                continue
-            with self.subTest(name=case.name):
-                made = default(case.model)
-                for inputs, outputs in case.data_sets:
-                    names = [value.name for value in made.get_inputs()]
-                    got = made.run(None, dict(zip(names, inputs)))
-                    np.testing.assert_array_equal(got[0], outputs[0])
-                    ran += 1
-        self.assertGreaterEqual(ran, 6)
-
-    def test_shapes(self):
-        made = default(plain("IsNaN", TensorProto.FLOAT))
-        for shape in [(), (0,), (0, 3), (1,), (2, 3), (2,) * 9]:
-            with self.subTest(shape=shape):
-                x = np.full(shape, np.nan, np.float32)
-                got = made.run(None, {"x": x})[0]
-                self.assertEqual(got.shape, shape)
-                np.testing.assert_array_equal(got, np.isnan(x))
+    """Inside of other things. Types, opsets and signs: `test_versions.py`."""
 
     def test_subgraphs_functions_and_constants(self):
         """In an If and a Loop, in a function of the model (fp8 too), and of a constant."""
@@ -171,16 +131,18 @@ for name, operator, attributes, opset in cases():
     if not needs_kernel(name, attributes):
         continue
     try:
-        run(made, np.zeros(3, unsigned), type_)
+        # Long enough that a backend is asked: a few elements need none.
+        run(made, np.zeros(1000, unsigned), type_)
     except Exception as error:
-        ours += "nonfinite: a panic" in str(error)
+        ours += "nonfinite: NONFINITE_BACKEND names" in str(error)
 print("ours", ours)
 """
 
 
 class Kernels(unittest.TestCase):
     def test_every_node_runs_on_our_kernels(self):
-        """Our kernels fail under a backend that does not exist. The runtime's own do not."""
+        """Our kernels fail under a backend that does not exist, and the status says why. The
+        runtime's own do not fail."""
         child = subprocess.run(
             [sys.executable, "-c", CHILD],
             env={**os.environ, "NONFINITE_BACKEND": "none such", "RUST_BACKTRACE": "0"},

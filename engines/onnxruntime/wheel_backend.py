@@ -1,6 +1,6 @@
 """Builds the wheel `nonfinite_onnxruntime`: `pip install ./engines/onnxruntime` calls this.
 
-The wheel holds the Python package and three libraries, which cargo builds. The libraries depend
+The wheel holds the Python package and two libraries, which cargo builds. The libraries depend
 on the platform and not on the version of Python, so the tag is py3-none-PLATFORM.
 
 PyPI accepts only manylinux tags for Linux. With two variables, cargo-zigbuild of PyPI links against
@@ -22,7 +22,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 PACKAGE = "nonfinite_onnxruntime"
 SOURCES = HERE / "python" / PACKAGE
-CRATES = tuple(f"nonfinite-onnxruntime{part}" for part in ("", "-default-domain", "-trace"))
+CRATES = ("nonfinite-onnxruntime", "nonfinite-onnxruntime-default-domain")
 
 
 def libraries():

@@ -95,8 +95,14 @@ public:
       return strides;
     };
     const auto from = steps(x), to = steps(out);
-    const nf_view view = {x.data(),     format_of(x.get_element_type()), sizes.size(),
-                          sizes.data(), from.data(),                     0};
+    const nf_view view = {x.data(),
+                          format_of(x.get_element_type()),
+                          sizes.size(),
+                          sizes.data(),
+                          from.data(),
+                          0,
+                          nullptr,
+                          0};
     check(nf_view_mask(&view, predicate(), static_cast<uint8_t *>(out.data()), 0, to.data()));
     return true;
   }

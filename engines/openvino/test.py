@@ -5,7 +5,6 @@ Run by the script `test` in this folder. `test.py LIBRARY time` measures.
 """
 
 import itertools
-import random
 import sys
 import time
 import unittest
@@ -338,21 +337,6 @@ def measure():
                 f"| {operator} {element_type} | {threads} | {ours:.0f} | {theirs:.0f} "
                 f"| {theirs / ours:.1f} |"
             )
-    print("\nIsNaN of 8 floats, one thread, us: median of 40,000 in random turns")
-    inferences = {}
-    for name, version in (("ours", OURS), ("OpenVINO's own", THEIRS)):
-        config = {**EXACT, "INFERENCE_NUM_THREADS": 1}
-        request = compiled("IsNaN", None, "f32", "8", version, config).create_infer_request()
-        request.set_input_tensor(0, tensor(np.ones(8, np.float32), "f32"))
-        inferences[name] = (request, [])
-    for _ in range(80_000):
-        request, taken = random.choice(list(inferences.values()))
-        request.infer()
-        start = time.perf_counter()
-        request.infer()
-        taken.append((time.perf_counter() - start) * 1e6)
-    for name, (_, taken) in inferences.items():
-        print(f"  {np.median(taken):.2f}  {name}")
 
 
 if __name__ == "__main__":

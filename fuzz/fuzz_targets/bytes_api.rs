@@ -4,7 +4,8 @@
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use nonfinite::{Error, Format, Predicate, TensorView};
-use nonfinite_oracle::{Kind, holds, kinds};
+use nonfinite_fuzz::check;
+use nonfinite_oracle::{Expected, holds};
 
 /// Bytes that may end inside an element, and an output that may have a wrong length.
 #[derive(Debug)]
@@ -41,8 +42,8 @@ fuzz_target!(|call: Call| {
     let Call { format, predicate, excess, offset, bytes: x } = call;
     let size = format.size_in_bytes();
     let whole = x.len().is_multiple_of(size);
-    let kinds = kinds(format, &x[..x.len() / size * size]);
-    let hits: Vec<bool> = kinds.iter().map(|&kind| holds(predicate, kind)).collect();
+    let expected = Expected::new(format, &x[..x.len() / size * size]).asking_about(predicate);
+    let hits: Vec<bool> = expected.kinds().iter().map(|&kind| holds(predicate, kind)).collect();
     let view = match TensorView::from_bytes(&x, format) {
         Ok(view) => view,
         Err(error) => {
@@ -85,14 +86,5 @@ fuzz_target!(|call: Call| {
         );
     }
 
-    let first = hits.iter().position(|&hit| hit);
-    let count = hits.iter().filter(|&&hit| hit).count();
-    assert_eq!(view.any(predicate), first.is_some());
-    assert_eq!(view.all(predicate), count == hits.len());
-    assert_eq!(view.count(predicate), count);
-    assert_eq!(view.position(predicate), first);
-    let indices = hits.iter().enumerate().filter(|(_, hit)| **hit).map(|(i, _)| i);
-    assert!(view.positions(predicate).eq(indices));
-    let nans = kinds.iter().filter(|&&kind| kind == Kind::Nan).count();
-    assert_eq!(view.census().nan.count, nans);
+    check(view, &expected);
 });

@@ -3,18 +3,19 @@
 
 pub mod beside;
 pub mod c;
-mod nulls;
+pub mod directml;
+pub mod lint;
 pub mod read;
 mod strided;
 mod tensor;
 
 use std::sync::LazyLock;
 
-use nonfinite::{Backend, Format};
+use nonfinite::{Backend, Format, TensorView};
+use nonfinite_oracle::{Expected, Framed};
 
 pub use nonfinite_oracle::{Kind, holds};
-pub use nulls::Nulls;
-pub use strided::{Layout, Strided};
+pub use strided::Strided;
 pub use tensor::Tensor;
 
 /// All backends that this CPU can run, and `portable`. Their names are printed once.
@@ -39,5 +40,16 @@ pub fn kind_of(format: Format, element: &[u8]) -> Kind {
 pub fn expect(result: Result<(), String>) {
     if let Err(wrong) = result {
         panic!("{wrong}");
+    }
+}
+
+/// Compares every answer of every backend with what is right, and ends the run if one is wrong.
+///
+/// # Panics
+/// If one is wrong.
+#[track_caller]
+pub fn check(view: TensorView<'_>, expected: &Expected) {
+    for backend in &*BACKENDS {
+        expect(nonfinite_oracle::check(&view.on(*backend), expected, &mut Framed::default()));
     }
 }

@@ -1,9 +1,14 @@
-//! A strided tensor, and the output of its mask.
+//! A strided tensor, its nulls, and the output of its mask.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use nonfinite::{Format, Predicate};
+use nonfinite_oracle::Layout;
 
-/// A strided tensor, and the output of its mask.
+/// A strided tensor, its nulls, and the output of its mask.
+///
+/// `seeds.py` writes these in the bytes that [`Arbitrary`] takes them from: format, predicate, the
+/// bit of the first element in the bitmap, how often each byte of the pattern stands there less
+/// one, eight bytes of the pattern; then layouts and elements.
 #[derive(Debug)]
 pub struct Strided {
     /// The format of the elements.
@@ -11,110 +16,53 @@ pub struct Strided {
     /// The predicate.
     pub predicate: Predicate,
     /// The layout of the elements in `memory`.
-    pub input: Layout,
-    /// The layout of the results, mostly with the same sizes.
-    pub output: Layout,
+    pub from: Layout,
+    /// The layout of a mask, mostly with the same sizes.
+    pub to: Layout,
     /// Whole elements.
     pub memory: Vec<u8>,
-}
-
-/// Sizes and strides of any kind. Most of them name elements.
-#[derive(Clone, Debug)]
-pub struct Layout {
-    /// The element of coordinate 0.
+    /// The bit of the first element in the bitmap.
     pub offset: usize,
-    /// The sizes.
-    pub sizes: Vec<usize>,
-    /// The strides in elements.
-    pub strides: Vec<isize>,
+    pattern: [u8; 8],
+    repeats: usize,
 }
 
-/// The most elements for a nested loop.
-const MOST: usize = 2000;
+impl Strided {
+    /// The most elements for a nested loop: longer than a group of any backend.
+    pub const MOST: usize = 5000;
 
-impl Layout {
-    /// The elements of all coordinates in row-major order, by a nested loop. None if there are too
-    /// many.
+    /// Whether an element is no null. The pattern is repeated, so that there are long runs.
     #[must_use]
-    pub fn named(&self) -> Option<Vec<i128>> {
-        let product = self.sizes.iter().try_fold(1usize, |all, &size| all.checked_mul(size));
-        if self.sizes.contains(&0) {
-            return Some(Vec::new());
-        }
-        if product.is_none_or(|product| product > MOST) {
-            return None;
-        }
-        let mut named = vec![self.offset as i128];
-        for (&size, &stride) in self.sizes.iter().zip(&self.strides) {
-            let steps = |at: i128| (0..size as i128).map(move |i| at + i * stride as i128);
-            named = named.into_iter().flat_map(steps).collect();
-        }
-        Some(named)
-    }
-
-    fn sizes(u: &mut Unstructured<'_>) -> Result<Vec<usize>> {
-        let rank = u.int_in_range(0..=6)?;
-        let mut left = MOST;
-        let mut size = || {
-            let size = match u.arbitrary::<u8>()? {
-                255 => return u.arbitrary(),
-                kind @ 240..=254 => usize::from(kind) * 7 % 400,
-                kind => usize::from(kind % 7),
-            };
-            // Mostly few enough to walk.
-            let size = size.min(left);
-            left /= size.max(1);
-            Ok(size)
-        };
-        (0..rank).map(|_| size()).collect()
-    }
-
-    /// A layout of these sizes: dense in an order of dimensions of its own, with padding and
-    /// reversals; or any strides.
-    fn of(sizes: Vec<usize>, u: &mut Unstructured<'_>) -> Result<Self> {
-        let mut strides = vec![0isize; sizes.len()];
-        let any = u.ratio(1, 4)?;
-        let mut order: Vec<usize> = (0..sizes.len()).collect();
-        for i in 0..order.len() {
-            let j = u.int_in_range(i..=order.len() - 1)?;
-            order.swap(i, j);
-        }
-        let (mut step, mut lowest) = (1isize, 0isize);
-        for i in order {
-            let choice = u.arbitrary::<u8>()?;
-            strides[i] = match choice {
-                _ if any && choice == 255 => u.arbitrary()?,
-                _ if any => isize::from(choice as i8 % 40),
-                _ if choice % 4 == 0 => step.wrapping_neg(),
-                _ => step,
-            };
-            let reach = strides[i].wrapping_mul(sizes[i].saturating_sub(1) as isize);
-            lowest = lowest.wrapping_add(reach.min(0));
-            // Padding behind each row of a few dimensions.
-            let padding = if choice >= 200 { isize::from(choice % 5) } else { 0 };
-            step = step.wrapping_mul(sizes[i].max(1) as isize).wrapping_add(padding);
-        }
-        let slack = if u.ratio(1, 8)? { u.arbitrary::<u8>()?.into() } else { 0 };
-        let offset = lowest.unsigned_abs().wrapping_add(slack);
-        Ok(Self { offset, sizes, strides })
+    pub fn is_valid(&self, i: usize) -> bool {
+        self.pattern[i / self.repeats % 8] >> (i % 8) & 1 == 1
     }
 }
 
 impl<'a> Arbitrary<'a> for Strided {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
         let (format, predicate) = (*u.choose(Format::ALL)?, *u.choose(Predicate::ALL)?);
-        let sizes = Layout::sizes(u)?;
-        let output_sizes = if u.ratio(1, 16)? { Layout::sizes(u)? } else { sizes.clone() };
-        let input = Layout::of(sizes, u)?;
-        let output = Layout::of(output_sizes, u)?;
-        let short = if u.ratio(1, 8)? { usize::from(u.arbitrary::<u8>()?) } else { 0 };
+        let [offset, repeats]: [u8; 2] = u.arbitrary()?;
+        let pattern = u.arbitrary()?;
+        let mut pick = |n: usize| u.int_in_range(0..=n - 1).unwrap_or(0);
+        // Each row is a call of some questions, so most tensors are small.
+        let most = if pick(4) == 3 { Self::MOST } else { 300 };
+        let sizes = Layout::any_sizes(6, most, &mut pick);
+        let mut from = Layout::any(&sizes, &mut pick);
+        let mut to = Layout::any(&sizes, &mut pick);
+        if pick(16) == 15 {
+            to = Layout::any(&Layout::any_sizes(6, most, &mut pick), &mut pick);
+        }
+        if pick(8) == 7 {
+            from.offset = from.offset.wrapping_add(pick(256) as isize - 99);
+        }
         // As many elements as the input reaches, or some fewer.
-        let last = input.named().and_then(|named| named.into_iter().max()).unwrap_or(-1);
-        let elements = usize::try_from(last + 1).unwrap_or(0).min(1 << 14).saturating_sub(short);
-        let pattern = u.bytes(u.len())?;
-        let mut memory: Vec<u8> =
-            pattern.iter().copied().cycle().take(elements * format.size_in_bytes()).collect();
-        memory.resize(elements * format.size_in_bytes(), 0);
-        Ok(Self { format, predicate, input, output, memory })
+        let short = if pick(8) == 7 { pick(256) } else { 0 };
+        let reach = usize::try_from(from.reach().1 + 1).unwrap_or(0).min(1 << 14);
+        let bytes = reach.saturating_sub(short) * format.size_in_bytes();
+        let seed = u.bytes(u.len())?;
+        let mut memory: Vec<u8> = seed.iter().copied().cycle().take(bytes).collect();
+        memory.resize(bytes, 0);
+        let (offset, repeats) = (offset.into(), 8 * (usize::from(repeats) + 1));
+        Ok(Self { format, predicate, from, to, memory, offset, pattern, repeats })
     }
 }

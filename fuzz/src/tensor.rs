@@ -2,7 +2,7 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use nonfinite::{Elements, Format, Predicate};
-use nonfinite_oracle::{Kind, holds, kinds};
+use nonfinite_oracle::{Kind, kind, read};
 
 /// A question about a tensor at some address.
 ///
@@ -73,12 +73,7 @@ impl Tensor {
     /// The kind of each element.
     #[must_use]
     pub fn kinds(&self) -> Vec<Kind> {
-        kinds(self.format, self.bytes())
-    }
-
-    /// The right answer for each element.
-    #[must_use]
-    pub fn hits(&self) -> Vec<bool> {
-        self.kinds().into_iter().map(|kind| holds(self.predicate, kind)).collect()
+        let elements = self.bytes().chunks_exact(self.format.size_in_bytes());
+        elements.map(|raw| kind(self.format, read(raw))).collect()
     }
 }

@@ -2,55 +2,25 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use crate::rule::Comparison;
-use crate::simd::{Loop, SameAs, Simd};
-
-/// A loop of the scalar backend.
-pub(crate) trait Question: Loop {
-    /// The same answer, element by element.
-    fn scalar(x: &[u8], comparison: &Comparison, out: Self::Out<'_>) -> Self::Output;
+/// A row of the table of backends.
+struct Row {
+    name: &'static str,
+    /// Whether the CPU has the backend.
+    detect: fn() -> bool,
+    /// From this length on, in bytes, byte masks skip groups without a hit. The faster a backend
+    /// compares, the later that pays.
+    skips_from: usize,
 }
 
-/// A loop of a backend, by its output and its return value. It may only be called if the CPU has
-/// that backend.
-type Function<O, R> = unsafe fn(&[u8], &Comparison, O) -> R;
-
-/// A loop of a backend, by its question.
-type Run<Q> = unsafe fn(&[u8], &Comparison, <Q as Loop>::Out<'_>) -> <Q as Loop>::Output;
-
-/// The loops of a question on every backend, by the number of the [`Backend`]. Questions that
-/// differ only in the width of an element have one type: that for elements of one byte. Only
-/// [`Row::of`] makes one. Rows are statics, so that the loops are compiled in this crate, once.
-pub(crate) struct Row<Q: Loop>([Run<Q>; BACKENDS.len()]);
-
-/// Declares the table, best backend first: a name, and the token that proves that the backend can
-/// run. The scalar backend ends it.
-macro_rules! backends {
-    ($($(#[$cfg:meta])* $name:literal $token:ident in $module:ident;)*) => {
-        /// The name of each backend, and whether the CPU has it.
-        const BACKENDS: &[(&str, fn() -> bool)] = &[
-            $($(#[$cfg])* ($name, || crate::$module::$token::detect().is_some()),)*
-            ("scalar", || true),
-        ];
-
-        impl<Q: Loop> Row<Q> {
-            /// The loops of the question for elements of one width.
-            pub(crate) const fn of<M: Question + SameAs<Q>>() -> Self {
-                Self([
-                    $($(#[$cfg])* <crate::$module::$token as Simd>::vectorize::<M>,)*
-                    M::scalar,
-                ])
-            }
-        }
-    };
-}
-backends! {
+/// The backends, best first. The scalar backend, which runs everywhere, is the last. `leaves/`
+/// lists the leaves in the same order.
+const BACKENDS: &[Row] = &[
     #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-    "avx512" Avx512 in avx512;
+    Row { name: "avx512", detect: crate::avx512::detect, skips_from: 8192 },
     #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-    "avx2" Avx2 in avx2;
+    Row { name: "avx2", detect: crate::avx2::detect, skips_from: 2048 },
     #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
-    "neon" Neon in neon;
+    Row { name: "neon", detect: crate::neon::detect, skips_from: 2048 },
     #[cfg(any(
         feature = "portable",
         not(any(
@@ -58,8 +28,13 @@ backends! {
             all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
         ))
     ))]
-    "portable" Portable in portable;
-}
+    Row { name: "portable", detect: || true, skips_from: 2048 },
+    Row { name: "scalar", detect: || true, skips_from: usize::MAX },
+];
+
+/// Entries of a table of leaves: one for each backend and one for the first call, and some that
+/// nothing reaches, so that masking a number keeps it in the table.
+pub(crate) const ENTRIES: usize = (BACKENDS.len() + 1).next_power_of_two();
 
 /// A way to run the kernels that the CPU at hand has.
 ///
@@ -67,12 +42,12 @@ backends! {
 /// this CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backend(
-    /// An index into [`BACKENDS`].
+    /// 1 more than an index into [`BACKENDS`].
     u8,
 );
 
 /// No backend chosen yet.
-const UNCHOSEN: u8 = u8::MAX;
+const UNCHOSEN: u8 = 0;
 
 /// The backend in use: [`UNCHOSEN`] or the number of a `Backend`.
 static ACTIVE: AtomicU8 = AtomicU8::new(UNCHOSEN);
@@ -88,7 +63,7 @@ impl Backend {
     /// # Panics
     /// The first call panics if `NONFINITE_BACKEND` is set and names no backend of this build that
     /// the CPU has: a pinned backend is never replaced by another one. An empty value counts as
-    /// unset.
+    /// unset. Questions about fewer than 64 bytes may need no backend, and then do not call this.
     #[inline]
     pub fn active() -> Self {
         match ACTIVE.load(Ordering::Relaxed) {
@@ -135,17 +110,18 @@ impl Backend {
         None
     }
 
-    fn best() -> Self {
-        Self::first(None).unwrap_or(Self(SCALAR))
-    }
-
     /// The best backend of this name, or of any name, that the CPU has.
     #[inline(never)]
     fn first(wanted: Option<&[u8]>) -> Option<Self> {
-        let position = BACKENDS.iter().position(|(name, detect)| {
-            wanted.is_none_or(|wanted| wanted == name.as_bytes()) && detect()
+        let position = BACKENDS.iter().position(|row| {
+            wanted.is_none_or(|wanted| wanted == row.name.as_bytes()) && (row.detect)()
         })?;
-        Some(Self(position as u8))
+        Some(Self(position as u8 + 1))
+    }
+
+    fn best() -> Self {
+        // The last one, the scalar backend, runs everywhere.
+        Self::first(None).unwrap_or(Self(BACKENDS.len() as u8))
     }
 
     /// Makes this backend the default from now on. Works without `std` too.
@@ -157,10 +133,10 @@ impl Backend {
     /// The names of all backends that this build knows, best first, each with the backend if the
     /// CPU has it.
     pub fn all() -> impl ExactSizeIterator<Item = (&'static str, Option<Self>)> {
-        BACKENDS
-            .iter()
-            .enumerate()
-            .map(|(i, (name, detect))| (*name, detect().then_some(Self(i as u8))))
+        BACKENDS.iter().enumerate().map(|(i, row)| {
+            let backend = (row.detect)().then_some(Self(i as u8 + 1));
+            (row.name, backend)
+        })
     }
 
     /// The backends that this CPU can run, best first.
@@ -175,107 +151,35 @@ impl Backend {
 
     /// The name in the table: `avx512`, `avx2`, `neon`, `portable` or `scalar`.
     pub fn name(self) -> &'static str {
-        BACKENDS[usize::from(self.0)].0
+        BACKENDS[usize::from(self.0) - 1].name
     }
 
-    /// The first call, which chooses the backend. A function of its own, so that other calls save
-    /// no registers, and not generic over the question, so that it is compiled once for each type
-    /// of output and return value.
-    ///
-    /// # Safety
-    /// The CPU must be able to run each of `loops` if it has the backend of that number.
-    #[cold]
-    #[inline(never)]
-    #[expect(unsafe_code, reason = "a `Backend` is detected, which the loop needs")]
-    unsafe fn run_first<O, R>(
-        loops: &[Function<O, R>; BACKENDS.len()],
-        x: &[u8],
-        comparison: &Comparison,
-        out: O,
-    ) -> R {
-        let run = loops[usize::from(Self::choose().0)];
-        // SAFETY: `run` stands at the number of a `Backend`, which is detected.
-        unsafe { run(x, comparison, out) }
-    }
-}
-
-impl<Q: Loop> Row<Q> {
-    /// Runs the loop of the question, on the active backend if `backend` is `None`: a load and a
-    /// jump.
+    /// The place in a table of leaves: that of a backend, or of the active one; 0 before one is
+    /// chosen.
     #[inline(always)]
-    #[expect(unsafe_code, reason = "a `Backend` is detected, which the loop needs")]
-    pub(crate) fn run(
-        &self,
-        backend: Option<Backend>,
-        x: &[u8],
-        comparison: &Comparison,
-        out: Q::Out<'_>,
-    ) -> Q::Output {
-        let number = backend.map_or_else(|| ACTIVE.load(Ordering::Relaxed), |backend| backend.0);
-        match self.0.get(usize::from(number)) {
-            // SAFETY: `run` stands in the row at the number of a `Backend`, which is detected: that
-            // of `backend`, or one that was stored in `ACTIVE`.
-            Some(run) => unsafe { run(x, comparison, out) },
-            // `UNCHOSEN`, which is not an index of the row.
-            // SAFETY: the loops of a row stand at the numbers of their backends.
-            None => unsafe { Backend::run_first(&self.0, x, comparison, out) },
-        }
+    pub(crate) fn entry(backend: Option<Self>) -> usize {
+        backend.map_or_else(|| ACTIVE.load(Ordering::Relaxed), |backend| backend.0).into()
     }
 
-    /// [`Row::run`], where a call more does not matter.
-    #[inline(never)]
-    pub(crate) fn call(
-        &self,
-        backend: Option<Backend>,
-        x: &[u8],
-        comparison: &Comparison,
-        out: Q::Out<'_>,
-    ) -> Q::Output {
-        self.run(backend, x, comparison, out)
+    /// The length in bytes from which on byte masks skip groups without a hit.
+    #[inline(always)]
+    pub(crate) fn skips_from(backend: Option<Self>) -> usize {
+        // Before the first call, any number does.
+        BACKENDS[Self::entry(backend).saturating_sub(1)].skips_from
     }
 }
-
-/// The number of the scalar backend, the last.
-const SCALAR: u8 = BACKENDS.len() as u8 - 1;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Each row has the backends in the order of the table of names.
+    /// Each backend has the name of its row. Prints which backends the CPU has.
     #[test]
-    fn rows_are_in_the_order_of_the_table() {
-        struct Which;
-        impl Loop for Which {
-            type Out<'o> = ();
-            type Output = &'static str;
-            #[inline(always)]
-            fn vector<I: Simd>(_: I, _: &[u8], _: &Comparison, (): ()) -> &'static str {
-                core::any::type_name::<I>()
-            }
-        }
-        impl SameAs<Which> for Which {}
-        impl Question for Which {
-            fn scalar(_: &[u8], _: &Comparison, (): ()) -> &'static str {
-                "::Scalar"
-            }
-        }
-        let crate::Rule::Comparison(comparison) = crate::Rule::equal(1, 1, 1) else {
-            unreachable!()
-        };
+    fn backends_have_the_names_of_their_rows() {
         for (name, backend) in Backend::all() {
-            std::println!(
-                "backend {name}: {}",
-                if backend.is_some() { "ran" } else { "not on this CPU" }
-            );
-            if backend.is_some() {
-                let row = Row::of::<Which>();
-                let which = row.run(backend, &[], &comparison, ());
-                assert!(
-                    which.to_lowercase().ends_with(&std::format!("::{name}")),
-                    "{which} {name}"
-                );
-            }
+            let ran = if backend.is_some() { "ran" } else { "not on this CPU" };
+            std::println!("backend {name}: {ran}");
+            assert!(backend.is_none_or(|backend| backend.name() == name));
         }
     }
 }

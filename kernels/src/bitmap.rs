@@ -1,58 +1,148 @@
-//! The validity bitmap of a column: 1 for a valid element, 0 for a null.
+//! The validity bitmap of a column.
 
-/// The validity of elements.
-#[cfg(feature = "validity")]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Bitmap<'b> {
-    /// Bytes behind the bit of the last element may follow.
-    pub(crate) bytes: &'b [u8],
-    /// The bit of the first element, below 8.
-    pub(crate) shift: usize,
+use crate::census::Occurrences;
+use crate::packed::bytes_of;
+
+/// Which elements are valid and which are null, as Apache Arrow packs them: bit
+/// `(offset + i) % 8` of byte `(offset + i) / 8` is 1 if element `i` is valid. Bits of other
+/// elements in the first and in the last byte may have any value.
+///
+/// ```
+/// use nonfinite_kernels::{Bitmap, Occurrences};
+///
+/// let bitmap = Bitmap::new(&[0b0110_1000], 3, 4).unwrap();
+/// assert!(bitmap.is_valid(0) && !bitmap.is_valid(1));
+/// assert_eq!((bitmap.count(), bitmap.part(1, 3).count()), (3, 2));
+/// assert_eq!(bitmap.occurrences(&[0b1010]), Occurrences::new(1, Some(3)));
+/// assert!(Bitmap::new(&[0xFF], 3, 6).is_none());
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bitmap<'b> {
+    /// The bytes that hold the bits, and no others.
+    bytes: &'b [u8],
+    /// The bit of element 0 in the first byte, below 8.
+    shift: usize,
+    elements: usize,
 }
 
-#[cfg(feature = "validity")]
 impl<'b> Bitmap<'b> {
+    /// The bits of `elements` elements, from bit `offset` of `bytes` on. `None` if `bytes` end
+    /// before bit `offset` or before the bit of the last element.
+    // Inlined, or the caller reads two words at once that were just stored one by one, and waits.
+    #[inline]
+    #[must_use]
+    pub fn new(bytes: &'b [u8], offset: usize, elements: usize) -> Option<Self> {
+        let (first, shift) = (offset / 8, offset % 8);
+        let bytes = bytes.get(first..first.saturating_add(bytes_of(elements, shift)))?;
+        Some(Self { bytes, shift, elements })
+    }
+
+    /// The number of elements, nulls among them.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.elements
+    }
+
+    /// Whether there is no element, not even a null.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.elements == 0
+    }
+
     /// Whether element `i` is valid.
-    #[inline(always)]
-    pub(crate) fn is_valid(self, i: usize) -> bool {
+    ///
+    /// # Panics
+    /// If there is no such element.
+    #[inline]
+    #[must_use]
+    pub fn is_valid(&self, i: usize) -> bool {
+        assert!(i < self.elements, "element {i} of {}", self.elements);
         let bit = self.shift + i;
         self.bytes[bit / 8] >> (bit % 8) & 1 == 1
     }
 
-    /// The bits of `elements` elements, from bit `offset` on.
+    /// The bits of `elements` elements from element `first` on.
     ///
     /// # Panics
-    /// If the bitmap ends before bit `offset` or before the bit of the last element.
-    pub(crate) fn new(bytes: &'b [u8], offset: usize, elements: usize) -> Self {
-        // Without a check, the end can overflow where addresses have 32 bits.
-        let fits = offset.checked_add(elements).is_some_and(|end| end.div_ceil(8) <= bytes.len());
-        assert!(fits, "a bitmap that is too short");
-        Self { bytes, shift: 0 }.from(offset)
-    }
-
-    /// The bits from that of element `first` on.
-    #[inline(always)]
-    pub(crate) fn from(self, first: usize) -> Self {
+    /// If the bitmap has fewer.
+    #[inline]
+    #[must_use]
+    pub fn part(&self, first: usize, elements: usize) -> Self {
+        assert!(first <= self.elements && elements <= self.elements - first, "a part of a bitmap");
         let bit = self.shift + first;
-        Self { bytes: self.bytes.get(bit / 8..).unwrap_or_default(), shift: bit % 8 }
+        let bytes = &self.bytes[bit / 8..(bit + elements).div_ceil(8)];
+        Self { bytes, shift: bit % 8, elements }
     }
 
-    /// The words for blocks of 64 elements, as long as there is a word behind. For loops that have
-    /// no register left for [`Bitmap::bits_of`].
-    #[cfg(feature = "stats")]
-    #[inline(always)]
-    pub(crate) fn words(&self) -> impl ExactSizeIterator<Item = u64> {
-        let (words, shift) = (self.bytes.as_chunks().0, self.shift);
-        words.iter().zip(words.get(1..).unwrap_or_default()).map(move |(low, high)| {
-            joined(u64::from_le_bytes(*low), u64::from_le_bytes(*high), shift)
-        })
+    /// The bits from element `first` on.
+    #[inline]
+    pub(crate) fn from(&self, first: usize) -> Self {
+        self.part(first, self.elements - first)
     }
 
-    /// The bits of `elements` elements at a time: 64 or 32. The bits of fewer elements at the end
-    /// are left out.
+    /// The number of valid elements.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        let (Some(first), Some(last)) = (self.bytes.first(), self.bytes.last()) else { return 0 };
+        // The ones of other elements in the first and in the last byte.
+        let before = first & !(0xFF << self.shift);
+        let behind = last & !(0xFF >> ((self.shift + self.elements).wrapping_neg() % 8));
+        let (words, rest) = self.bytes.as_chunks();
+        let ones = ones(words.iter().map(|word| u64::from_le_bytes(*word)));
+        ones + word(rest).count_ones() as usize
+            - (before.count_ones() + behind.count_ones()) as usize
+    }
+
+    /// The valid elements whose packed bits are 1. The bit of element 0 is the first of `bits`.
     ///
-    /// One byte more is read only if `shift` is not 0, so that the bits reach into that byte. No
-    /// byte behind the last element is read.
+    /// # Panics
+    /// If `bits` end before the bit of the last element.
+    #[must_use]
+    pub fn occurrences(&self, bits: &[u8]) -> Occurrences {
+        let (blocks, rest) = bits[..self.elements.div_ceil(8)].as_chunks();
+        let (blocks, last) = blocks.split_at(self.elements / 64);
+        let last = last.first().map_or_else(|| word(rest), |last| u64::from_le_bytes(*last));
+        let last = last & self.rest();
+        let hits = || {
+            let hits = |(bits, valid): (&[u8; 8], u64)| u64::from_le_bytes(*bits) & valid;
+            blocks.iter().zip(self.blocks()).map(hits)
+        };
+        let count = ones(hits()) + last.count_ones() as usize;
+        if count == 0 {
+            return Occurrences::default();
+        }
+        let mut all = hits().chain([last]).enumerate().filter(|&(_, hits)| hits != 0);
+        let first = all.next().map(|(i, hits)| 64 * i + hits.trailing_zeros() as usize);
+        Occurrences { count, first }
+    }
+
+    /// Clears the bits of nulls in `out`, in which the bit of element 0 is bit `offset`. All other
+    /// bits stay as they are.
+    ///
+    /// # Panics
+    /// If `out` ends before bit `offset` or before the bit of the last element; nothing is written
+    /// then.
+    pub fn clear_nulls(&self, out: &mut [u8], offset: usize) {
+        let (first, shift) = (offset / 8, offset % 8);
+        let end = first.saturating_add(bytes_of(self.elements, shift));
+        let out = &mut out[first..end];
+        // Up to the first whole byte of `out`.
+        let few = (shift.wrapping_neg() % 8).min(self.elements);
+        let (head, out) = out.split_at_mut(usize::from(few != 0));
+        clear(head, !self.part(0, few).rest() & !(u64::MAX << few), shift);
+        let others = self.from(few);
+        let (blocks, rest) = out.as_chunks_mut();
+        let (blocks, last) = blocks.split_at_mut(others.elements / 64);
+        for (block, valid) in blocks.iter_mut().zip(others.blocks()) {
+            *block = (u64::from_le_bytes(*block) & valid).to_le_bytes();
+        }
+        let rest = if last.is_empty() { rest } else { last.as_flattened_mut() };
+        clear(rest, !others.rest() & !(u64::MAX << (others.elements % 64)), 0);
+    }
+
+    /// The bits of each 64 elements. Those of fewer elements at the end are left out.
     ///
     /// ```text
     /// shift 3   low, bytes 0 to 7    hgfedcba ponmlkji ..     most significant bit first
@@ -61,56 +151,67 @@ impl<'b> Bitmap<'b> {
     /// shift 0   bits = low           high is low, and moves by 0
     /// ```
     #[inline(always)]
-    pub(crate) fn bits_of(&self, elements: usize) -> impl Iterator<Item = u64> + use<'b> {
-        let (shift, bytes) = (self.shift, elements / 8);
-        let highs = self.bytes.get(usize::from(shift != 0)..).unwrap_or_default();
-        self.bytes.chunks_exact(bytes).zip(highs.chunks_exact(bytes)).map(move |(low, high)| {
-            let bits = as_word(low) >> shift | as_word(high) << ((8 - shift) % 8);
-            bits & u64::MAX >> (64 - elements)
+    pub(crate) fn blocks(&self) -> impl ExactSizeIterator<Item = u64> + use<'b> {
+        let shift = self.shift;
+        let lows = &self.bytes.as_chunks().0[..self.elements / 64];
+        let highs = self.bytes.get(usize::from(shift != 0)..).unwrap_or_default().as_chunks().0;
+        lows.iter().zip(highs).map(move |(low, high)| {
+            u64::from_le_bytes(*low) >> shift | u64::from_le_bytes(*high) << ((8 - shift) % 8)
         })
     }
 
-    /// The validity of 64 elements from `first` on. Zeros stand in for bytes behind the bitmap. The
-    /// caller masks the bits of other elements.
-    #[inline(never)]
-    pub(crate) fn word(self, first: usize) -> u64 {
-        let Self { bytes, shift } = self.from(first);
-        // A copy of variable length would be a call of memcpy.
-        match bytes.split_first_chunk() {
-            Some((low, rest)) => {
-                let high = u64::from(rest.first().copied().unwrap_or(0));
-                joined(u64::from_le_bytes(*low), high, shift)
-            }
-            None => few_bytes(bytes) >> shift,
-        }
+    /// The bits of the elements that [`Bitmap::blocks`] leaves out. Zeros follow.
+    #[inline]
+    pub(crate) fn rest(&self) -> u64 {
+        let bytes = &self.bytes[self.elements / 64 * 8..];
+        let bits = match bytes.split_first_chunk() {
+            Some((low, high)) => joined(u64::from_le_bytes(*low), word(high), self.shift),
+            None => word(bytes) >> self.shift,
+        };
+        bits & !(u64::MAX << (self.elements % 64))
     }
 }
 
-/// At most eight bytes as a word. Fast if the compiler knows their number.
-#[cfg(feature = "validity")]
-#[inline(always)]
-fn as_word(bytes: &[u8]) -> u64 {
-    let mut word = [0; 8];
-    word[..bytes.len()].copy_from_slice(bytes);
-    u64::from_le_bytes(word)
+/// Clears the bits that are 1 in `nulls`, from bit `shift` of the first byte on.
+fn clear(bytes: &mut [u8], nulls: u64, shift: usize) {
+    let mut nulls = nulls << shift;
+    for byte in bytes {
+        *byte &= !nulls as u8;
+        nulls >>= 8;
+    }
 }
 
 /// Fewer than eight bytes as a word. Not inlined, since the compiler writes the loop out.
-#[cfg(feature = "validity")]
 #[inline(never)]
-pub(crate) fn few_bytes(bytes: &[u8]) -> u64 {
+fn word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+/// The number of ones. `count` of f16 under nulls takes 1.3 times as long without these
+/// instructions (16 KiB in which one element in 16 is NaN).
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[expect(unsafe_code, reason = "POPCNT, and shifts by any register")]
+fn ones(words: impl Iterator<Item = u64>) -> usize {
+    #[target_feature(enable = "popcnt,bmi2")]
+    fn fast(words: impl Iterator<Item = u64>) -> usize {
+        words.map(|word| word.count_ones() as usize).sum()
+    }
+    cpufeatures::new!(instructions, "popcnt", "bmi2");
+    if instructions::get() {
+        // SAFETY: the CPU has these instructions.
+        return unsafe { fast(words) };
+    }
+    words.map(|word| word.count_ones() as usize).sum()
+}
+
+/// The number of ones.
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+fn ones(words: impl Iterator<Item = u64>) -> usize {
+    words.map(|word| word.count_ones() as usize).sum()
 }
 
 /// 64 bits from bit `shift` of `low` on, below 64. `high` has the bits behind those of `low`.
 #[inline(always)]
-pub(crate) fn joined(low: u64, high: u64, shift: usize) -> u64 {
+fn joined(low: u64, high: u64, shift: usize) -> u64 {
     low >> shift | high << 1 << (63 - shift)
-}
-
-/// 64 bits from bit `shift` on, below 8.
-#[cfg(feature = "views")]
-#[inline(always)]
-pub(crate) fn word_of(&[low @ .., high]: &[u8; 9], shift: usize) -> u64 {
-    joined(u64::from_le_bytes(low), u64::from(high), shift)
 }

@@ -4,26 +4,39 @@ use core::mem::MaybeUninit;
 
 use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
-#[cfg(feature = "replace")]
-use crate::codes::Values;
 use crate::entry;
-use crate::lane::{Loops, of_width};
+use crate::leaves::Tables;
 use crate::out::MaskOut;
-#[cfg(feature = "replace")]
-use crate::replace::{replace_by, replace_into_by};
-use crate::rule::Rule;
+use crate::pieces::{Long, elements};
+use crate::rule::{Classes, Rule};
 
-/// [`crate::typed::mask`].
+/// Of the loops for elements of 1, 2, 4 and 8 bytes, those of the rule.
+#[inline(always)]
+pub(crate) fn of<T: Copy>(rule: &Rule, widths: [T; 4]) -> T {
+    widths[rule.size().trailing_zeros() as usize % 4]
+}
+
+/// The bytes of the whole elements.
+#[inline(always)]
+fn whole<'x>(x: &'x [u8], rule: &Rule) -> &'x [u8] {
+    &x[..x.len() & !(rule.size() - 1)]
+}
+
+/// [`crate::typed::mask`] of elements whose width is known at run time only, by the rule.
 ///
 /// # Panics
 /// If `out` is not as long as `x` has whole elements; nothing is written then.
 #[track_caller]
 pub fn mask(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
-    let (row, size) = of_width(rule.size(), &[u8::MASK, u16::MASK, u32::MASK, u64::MASK]);
-    entry::mask_by(row, size, backend, x, rule, out);
+    let x = whole(x, rule);
+    entry::check_places(elements(x.len(), rule.size()), out.len());
+    let short = of(rule, [u8::short_mask, u16::short_mask, u32::short_mask, u64::short_mask]);
+    let mask = of(rule, [u8::mask, u16::mask, u32::mask, u64::mask]);
+    let skip = of(rule, [u8::skip, u16::skip, u32::skip, u64::skip]);
+    entry::mask_by(short, (mask(), skip()), backend, x, rule, out.slots());
 }
 
-/// [`crate::typed::mask_uninit`].
+/// [`crate::typed::mask_uninit`] of elements whose width is known at run time only, by the rule.
 ///
 /// # Panics
 /// As [`mask`].
@@ -40,78 +53,65 @@ pub fn mask_uninit<'o>(
     unsafe { entry::initialised(out) }
 }
 
-/// [`crate::typed::bits`].
+/// [`crate::typed::bits`] of elements whose width is known at run time only, by the rule.
 ///
 /// # Panics
 /// If `out` ends before the last result, or before bit `offset`; nothing is written then.
 #[track_caller]
 pub fn bits(backend: Option<Backend>, x: &[u8], rule: &Rule, out: &mut [u8], offset: usize) {
-    let (row, size) = of_width(
-        rule.size(),
-        &[u8::PACKED_BITS, u16::PACKED_BITS, u32::PACKED_BITS, u64::PACKED_BITS],
-    );
-    entry::bits_by(row, size, backend, x, rule, out, offset);
+    let bits = of(rule, [u8::bits, u16::bits, u32::bits, u64::bits]);
+    let find = of(rule, [u8::find, u16::find, u32::find, u64::find]);
+    let tables = (bits(), find());
+    entry::bits_by(short_bits(rule), tables, backend, whole(x, rule), rule, (out, offset));
 }
 
-/// [`crate::typed::position`].
+/// [`crate::typed::any`] of elements whose width is known at run time only, by the rule.
+#[must_use]
+pub fn any(backend: Option<Backend>, x: &[u8], rule: &Rule) -> bool {
+    position(backend, x, rule).is_some()
+}
+
+/// [`crate::typed::position`] of elements whose width is known at run time only, by the rule.
 #[must_use]
 pub fn position(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Option<usize> {
-    let (row, size) =
-        of_width(rule.size(), &[u8::POSITION, u16::POSITION, u32::POSITION, u64::POSITION]);
-    entry::position_by(row, size, backend, x, rule)
+    let find = of(rule, [u8::find, u16::find, u32::find, u64::find]);
+    entry::position_by(short_bits(rule), find(), backend, whole(x, rule), rule)
 }
 
-/// [`crate::typed::count`].
+/// [`crate::typed::count`] of elements whose width is known at run time only, by the rule.
 #[must_use]
 pub fn count(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize {
-    let (row, size) = of_width(rule.size(), &[u8::COUNT, u16::COUNT, u32::COUNT, u64::COUNT]);
-    entry::count_by(row, size, backend, x, rule)
+    let short = of(rule, [u8::short_count, u16::short_count, u32::short_count, u64::short_count]);
+    let count = of(rule, [u8::count, u16::count, u32::count, u64::count]);
+    let find = of(rule, [u8::find, u16::find, u32::find, u64::find]);
+    entry::count_by(short, (count(), find()), backend, whole(x, rule), rule)
 }
 
-/// [`crate::typed::occurrences`].
+/// [`crate::typed::occurrences`] of elements whose width is known at run time only, by the rule.
 #[must_use]
 pub fn occurrences(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Occurrences {
-    let (count, size) = of_width(rule.size(), &[u8::COUNT, u16::COUNT, u32::COUNT, u64::COUNT]);
-    let (position, _) =
-        of_width(rule.size(), &[u8::POSITION, u16::POSITION, u32::POSITION, u64::POSITION]);
-    entry::occurrences_by((count, position), size, backend, x, rule)
+    let count = of(rule, [u8::count, u16::count, u32::count, u64::count]);
+    let find = of(rule, [u8::find, u16::find, u32::find, u64::find]);
+    let tables = (count(), find());
+    entry::occurrences_by(short_bits(rule), tables, backend, whole(x, rule), rule)
 }
 
-/// [`crate::typed::census`].
+/// [`crate::typed::census`] of elements whose width is known at run time only, by the rule.
 #[must_use]
 pub fn census(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census {
-    let (row, size) = of_width(nan.size(), &[u8::CENSUS, u16::CENSUS, u32::CENSUS, u64::CENSUS]);
-    let (count, _) = of_width(nan.size(), &[u8::COUNT, u16::COUNT, u32::COUNT, u64::COUNT]);
-    let (position, _) =
-        of_width(nan.size(), &[u8::POSITION, u16::POSITION, u32::POSITION, u64::POSITION]);
-    entry::census_by(row, (count, position), size, backend, x, nan)
+    let Some(classes) = Classes::of(nan) else {
+        return Census { nan: occurrences(backend, x, nan), ..Census::default() };
+    };
+    let classify = of(nan, [u8::classify, u16::classify, u32::classify, u64::classify]);
+    let find = of(nan, [u8::find, u16::find, u32::find, u64::find]);
+    let x = whole(x, nan);
+    match Long::new(x) {
+        None => entry::short_census(short_bits(nan), x, nan, classes),
+        Some(x) => entry::long_census((classify(), find()), backend, x, nan, classes),
+    }
 }
 
-/// [`crate::typed::replace`].
-///
-/// # Panics
-/// If `nan` is no rule for NaN.
-#[cfg(feature = "replace")]
-pub fn replace(backend: Option<Backend>, x: &mut [u8], nan: &Rule, values: Values) -> usize {
-    let (row, size) =
-        of_width(nan.size(), &[u8::REPLACE, u16::REPLACE, u32::REPLACE, u64::REPLACE]);
-    replace_by(row, size, backend, x, nan, values)
-}
-
-/// [`crate::typed::replace_into`].
-///
-/// # Panics
-/// If `out` is not as long as `x`, or if `nan` is no rule for NaN; nothing is written then.
-#[cfg(feature = "replace")]
-#[track_caller]
-pub fn replace_into(
-    backend: Option<Backend>,
-    x: &[u8],
-    out: &mut [u8],
-    nan: &Rule,
-    values: Values,
-) -> usize {
-    let (row, size) =
-        of_width(nan.size(), &[u8::REPLACE, u16::REPLACE, u32::REPLACE, u64::REPLACE]);
-    replace_into_by(row, size, backend, x, out, nan, values)
+#[inline(always)]
+fn short_bits(rule: &Rule) -> entry::ShortBits {
+    of(rule, [u8::short_bits, u16::short_bits, u32::short_bits, u64::short_bits])
 }

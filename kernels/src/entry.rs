@@ -1,48 +1,262 @@
-//! The entry of each question: checks the arguments and answers constant rules.
+//! The entry of each question: checks the arguments, answers constant rules and short inputs, and
+//! asks a leaf or a driver about the others.
 //!
-//! An entry is generic over the width of an element, so a caller that knows the width links only
-//! the loops of that width. Behind each entry stands a function whose name ends in `_by`. Its first
-//! arguments are the loops and the size of an element: [`crate::bytes`], for other callers, chooses
-//! them at run time. If the rule is one comparison, most of these functions only call the loop.
-//! Other rules are answered by a function that is not inlined: otherwise each call of a program
-//! would have a copy.
+//! ```text
+//! fewer than 64 bytes      answered at once                       short.rs
+//! up to 2 KiB              one leaf                               loops/
+//! more, and any census     a search: one leaf; else a driver      drivers.rs
+//! ```
+//!
+//! An entry is generic over the width of an element, so that a caller links the leaves of that
+//! width only. [`crate::bytes`] has the entries for elements whose width is known at run time.
 
 use core::mem::MaybeUninit;
 
-use crate::backend::{Backend, Row};
+use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
-use crate::either;
-use crate::lane::Lane;
-use crate::line::elements;
-use crate::loops::bits::Bits;
-use crate::loops::census::Census as CensusLoop;
-use crate::loops::count::Count;
-use crate::loops::mask::Mask;
-use crate::loops::position::Position;
+use crate::drivers::{self, ONE_LEAF};
+use crate::leaves::{Bits, Count, Find, Mask};
+use crate::leaves::{Lane, Table};
 use crate::out::MaskOut;
-use crate::rule::{Comparison, Rule};
+use crate::packed::{self, bytes_of};
+use crate::pieces::{Hit, Long, Places, elements};
+use crate::rule::{Classes, Rule};
 
-/// The bytes of the whole elements, and their number.
+/// The bytes of the whole elements.
+///
+/// # Panics
+/// If the rule is for elements of another width.
 #[inline(always)]
-fn whole(size: usize, x: &[u8]) -> (&[u8], usize) {
-    let elements = elements(x.len(), size);
-    (&x[..elements * size], elements)
+#[track_caller]
+fn whole<'x, L: Lane>(x: &'x [u8], rule: &Rule) -> &'x [u8] {
+    assert!(rule.size() == L::SIZE, "a rule for elements of another width");
+    &x[..x.len() & !(L::SIZE - 1)]
 }
 
-/// The comparison of a rule that is one, for elements of `size` bytes.
+/// The answers for fewer than 64 bytes, as bits.
+pub(crate) type ShortBits = fn(&[u8], &Rule) -> u64;
+
+/// Whether the rule holds for any element of `x`. `None` means the active backend.
+///
+/// # Panics
+/// If the rule is for elements of another width.
+// Always inlined: a rule that the caller knows is a constant in the answer for a short input.
 #[inline(always)]
-fn one_comparison(size: usize, rule: &Rule) -> Option<&Comparison> {
-    match rule {
-        Rule::Comparison(comparison) if comparison.size() == size => Some(comparison),
-        _ => None,
+#[must_use]
+pub fn any<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> bool {
+    let x = whole::<L>(x, rule);
+    match Long::new(x) {
+        _ if rule.constant().is_some() => rule.constant() == Some(true) && !x.is_empty(),
+        None => L::short_any(x, rule),
+        Some(x) => find(L::find(), backend, x, rule).is_some(),
     }
 }
 
-/// Panics if the rule is for elements of another width.
+/// The index of the first element of `x` for which the rule holds. `None` means the active backend.
+///
+/// # Panics
+/// If the rule is for elements of another width.
+#[inline]
+#[must_use]
+pub fn position<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Option<usize> {
+    let x = whole::<L>(x, rule);
+    match Long::new(x) {
+        _ if rule.constant().is_some() => {
+            (rule.constant() == Some(true) && !x.is_empty()).then_some(0)
+        }
+        None if !L::short_any(x, rule) => None,
+        None => first_of(L::short_bits(x, rule)),
+        Some(x) => find(L::find(), backend, x, rule).index(L::SIZE),
+    }
+}
+
+/// The index of the lowest 1.
 #[inline(always)]
-#[track_caller]
-fn check(size: usize, rule: &Rule) {
-    assert!(rule.size() == size, "a rule for elements of another width");
+fn first_of(bits: u64) -> Option<usize> {
+    if bits == 0 { None } else { Some(bits.trailing_zeros() as usize) }
+}
+
+#[inline(always)]
+fn find(table: &Table<Find>, backend: Option<Backend>, x: Long<'_>, rule: &Rule) -> Hit {
+    drivers::search(x, rule, table.pick(backend))
+}
+
+/// [`position`] of whole elements, by the loops of their width.
+#[inline(never)]
+pub(crate) fn position_by(
+    short: ShortBits,
+    table: &Table<Find>,
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+) -> Option<usize> {
+    match Long::new(x) {
+        None => first_of(short(x, rule)),
+        Some(x) => long_position(table, backend, x, rule),
+    }
+}
+
+/// [`position`] of at least 64 bytes.
+#[inline(never)]
+fn long_position(
+    table: &Table<Find>,
+    backend: Option<Backend>,
+    x: Long<'_>,
+    rule: &Rule,
+) -> Option<usize> {
+    match rule.constant() {
+        Some(answer) => answer.then_some(0),
+        None => find(table, backend, x, rule).index(rule.size()),
+    }
+}
+
+/// The number of elements of `x` for which the rule holds. `None` means the active backend.
+///
+/// # Panics
+/// If the rule is for elements of another width.
+#[inline]
+#[must_use]
+pub fn count<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize {
+    let x = whole::<L>(x, rule);
+    if x.len() < 64 {
+        return L::short_count(x, rule);
+    }
+    if rule.usual() || rule.constant().is_some() {
+        return long_count((L::count(), L::find()), backend, Long::of(x), rule);
+    }
+    hits(L::count(), L::find(), backend, Long::of(x), rule)
+}
+
+/// [`count`] by a rule of hits.
+#[inline(always)]
+fn hits(
+    count: &Table<Count>,
+    find: &Table<Find>,
+    backend: Option<Backend>,
+    x: Long<'_>,
+    rule: &Rule,
+) -> usize {
+    let count = count.pick(backend);
+    if x.len() <= ONE_LEAF {
+        return count.run(x, rule) as usize;
+    }
+    let first = self::find(find, backend, x, rule);
+    if first.is_some() { drivers::count(x, first, rule, count, find.pick(backend)) } else { 0 }
+}
+
+/// [`count`] of whole elements, by the loops of their width.
+#[inline(never)]
+pub(crate) fn count_by(
+    short: fn(&[u8], &Rule) -> usize,
+    (count, find): (&Table<Count>, &Table<Find>),
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+) -> usize {
+    match Long::new(x) {
+        None => short(x, rule),
+        Some(x) => long_count((count, find), backend, x, rule),
+    }
+}
+
+/// [`count`] of at least 64 bytes.
+#[inline(never)]
+fn long_count(
+    (count, find): (&Table<Count>, &Table<Find>),
+    backend: Option<Backend>,
+    x: Long<'_>,
+    rule: &Rule,
+) -> usize {
+    let elements = elements(x.len(), rule.size());
+    if let Some(answer) = rule.constant() {
+        return if answer { elements } else { 0 };
+    }
+    // Most elements are no hits, so hits are counted.
+    let (usual, opposite) = (rule.usual(), rule.not());
+    let hits = hits(count, find, backend, x, if usual { &opposite } else { rule });
+    if usual { elements - hits } else { hits }
+}
+
+/// The number of elements of `x` for which the rule holds, and the first. `None` means the active
+/// backend.
+///
+/// # Panics
+/// If the rule is for elements of another width.
+#[inline]
+#[must_use]
+pub fn occurrences<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Occurrences {
+    let tables = (L::count(), L::find());
+    occurrences_by(L::short_bits, tables, backend, whole::<L>(x, rule), rule)
+}
+
+/// [`occurrences`] of whole elements, by the loops of their width.
+#[inline(never)]
+pub(crate) fn occurrences_by(
+    short: ShortBits,
+    (count, find): (&Table<Count>, &Table<Find>),
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+) -> Occurrences {
+    let Some(x) = Long::new(x) else { return occurrences_in(short(x, rule)) };
+    match long_count((count, find), backend, x, rule) {
+        0 => Occurrences::default(),
+        count => Occurrences { count, first: long_position(find, backend, x, rule) },
+    }
+}
+
+/// The ones of a word, and the first.
+#[inline(always)]
+fn occurrences_in(bits: u64) -> Occurrences {
+    Occurrences { count: bits.count_ones() as usize, first: first_of(bits) }
+}
+
+/// NaN, +Inf and -Inf in one pass, by the rule for NaN. If this rule has a [`Rule::exponent`], the
+/// elements whose bits without the sign equal this number are infinite. Otherwise the format has no
+/// infinity. `None` means the active backend.
+///
+/// # Panics
+/// If the rule is for elements of another width.
+#[inline]
+#[must_use]
+pub fn census<L: Lane>(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census {
+    let x = whole::<L>(x, nan);
+    let Some(classes) = Classes::of(nan) else {
+        let tables = (L::count(), L::find());
+        let nan = occurrences_by(L::short_bits, tables, backend, x, nan);
+        return Census { nan, ..Census::default() };
+    };
+    match Long::new(x) {
+        None => short_census(L::short_bits, x, nan, classes),
+        Some(x) => long_census((L::classify(), L::find()), backend, x, nan, classes),
+    }
+}
+
+/// The census of fewer than 64 bytes.
+#[inline(never)]
+pub(crate) fn short_census(short: ShortBits, x: &[u8], nan: &Rule, classes: Classes) -> Census {
+    if short(x, &classes.special()) == 0 {
+        return Census::default();
+    }
+    let infinity = |negative| occurrences_in(short(x, &classes.infinity(negative)));
+    Census::new(occurrences_in(short(x, nan)), infinity(false), infinity(true))
+}
+
+#[inline(always)]
+pub(crate) fn long_census(
+    (classify, find): (&Table<Count>, &Table<Find>),
+    backend: Option<Backend>,
+    x: Long<'_>,
+    nan: &Rule,
+    classes: Classes,
+) -> Census {
+    let find = find.pick(backend);
+    let first = find.run(x, &classes.special());
+    if first.is_some() {
+        drivers::census(x, first, nan, classes, classify.pick(backend), find)
+    } else {
+        Census::default()
+    }
 }
 
 /// One byte per element of `x`: 1 where the rule holds, otherwise 0. `None` means the active
@@ -54,52 +268,36 @@ fn check(size: usize, rule: &Rule) {
 #[inline]
 #[track_caller]
 pub fn mask<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
-    mask_by(L::MASK, L::SIZE, backend, x, rule, out);
-}
-
-#[inline(always)]
-#[track_caller]
-pub(crate) fn mask_by(
-    row: &Row<Mask<1>>,
-    size: usize,
-    backend: Option<Backend>,
-    x: &[u8],
-    rule: &Rule,
-    out: MaskOut<'_>,
-) {
-    match one_comparison(size, rule) {
-        Some(comparison) => row.run(backend, whole_of(size, x, &out), comparison, out.slots()),
-        None => other_mask(row, size, backend, x, rule, out),
+    let (x, out) = (whole::<L>(x, rule), out.slots());
+    check_places(x.len() / L::SIZE, out.len());
+    if x.len() < 64 {
+        L::short_mask(x, rule, out);
+    } else if x.len() <= ONE_LEAF {
+        L::mask().pick(backend).run(Long::of(x), rule, out);
+    } else {
+        mask_by(L::short_mask, (L::mask(), L::skip()), backend, x, rule, out);
     }
 }
 
-/// The bytes of the whole elements, of which there are as many as places in `out`.
-#[inline(always)]
-#[track_caller]
-fn whole_of<'x>(size: usize, x: &'x [u8], out: &MaskOut<'_>) -> &'x [u8] {
-    let (x, elements) = whole(size, x);
-    if elements != out.len() {
-        wrong_length(elements, out.len());
-    }
-    x
-}
-
+/// [`mask`] of whole elements, as many as there are places, by the loops of their width.
 #[inline(never)]
-#[track_caller]
-fn other_mask(
-    row: &Row<Mask<1>>,
-    size: usize,
+pub(crate) fn mask_by(
+    short: fn(&[u8], &Rule, &mut Places),
+    (mask, skip): (&Table<Mask>, &Table<Mask>),
     backend: Option<Backend>,
     x: &[u8],
     rule: &Rule,
-    out: MaskOut<'_>,
+    out: &mut Places,
 ) {
-    check(size, rule);
-    let x = whole_of(size, x, &out);
-    match rule {
-        Rule::Comparison(comparison) => row.call(backend, x, comparison, out.slots()),
-        Rule::Constant { answer, .. } => out.fill(*answer),
-        Rule::Either(nan) => either::mask(row, backend, x, nan, out.slots()),
+    let Some(long) = Long::new(x) else { return short(x, rule, out) };
+    if let Some(answer) = rule.constant() {
+        out.fill(MaybeUninit::new(answer));
+    } else if rule.size() == 1 || rule.is_tilted() || x.len() < Backend::skips_from(backend) {
+        // Of single bytes, comparing is as fast as a screen.
+        mask.pick(backend).run(long, rule, out);
+    } else {
+        let (mask, skip) = (mask.pick(backend), skip.pick(backend));
+        drivers::mask(long, rule, out, mask, skip);
     }
 }
 
@@ -117,7 +315,7 @@ pub fn mask_uninit<'o, L: Lane>(
     out: &'o mut [MaybeUninit<bool>],
 ) -> &'o mut [bool] {
     mask::<L>(backend, x, rule, MaskOut::from(&mut *out));
-    // SAFETY: same length, size and alignment. `mask` has written every result, or has panicked.
+    // SAFETY: `mask` has written every result, or has panicked.
     unsafe { initialised(out) }
 }
 
@@ -125,7 +323,7 @@ pub fn mask_uninit<'o, L: Lane>(
 /// All of `out` must be written.
 #[inline(always)]
 #[expect(unsafe_code, reason = "the caller has written all of it")]
-pub(crate) unsafe fn initialised(out: &mut [MaybeUninit<bool>]) -> &mut [bool] {
+pub(crate) unsafe fn initialised(out: &mut Places) -> &mut [bool] {
     // SAFETY: same length, size and alignment, and all written, as the caller promises.
     unsafe { &mut *(core::ptr::from_mut(out) as *mut [bool]) }
 }
@@ -145,314 +343,98 @@ pub fn bits<L: Lane>(
     out: &mut [u8],
     offset: usize,
 ) {
-    bits_by(L::PACKED_BITS, L::SIZE, backend, x, rule, out, offset);
-}
-
-#[inline(always)]
-#[track_caller]
-pub(crate) fn bits_by(
-    row: &Row<Bits<1>>,
-    size: usize,
-    backend: Option<Backend>,
-    x: &[u8],
-    rule: &Rule,
-    out: &mut [u8],
-    offset: usize,
-) {
-    let (x, elements) = whole(size, x);
-    // In bytes, so that nothing overflows.
-    let (first, shift) = (offset / 8, offset % 8);
-    let end = first.saturating_add(elements / 8).saturating_add((elements % 8 + shift).div_ceil(8));
-    let bytes = out.len();
-    let Some(out) = out.get_mut(first..end) else { short_bitmap(elements, offset, bytes) };
-    match one_comparison(size, rule) {
-        Some(comparison) if shift == 0 => {
-            bytes_of_bits(elements, out, |words| row.run(backend, x, comparison, words));
-        }
-        _ => other_bits(row, size, backend, x, rule, (out, shift)),
+    let x = whole::<L>(x, rule);
+    let elements = x.len() / L::SIZE;
+    if offset.is_multiple_of(8)
+        && let Some(long) = Long::new(x)
+        && let Some(out) = out.get_mut(offset / 8..)
+        && let Some(out) = out.get_mut(..elements.div_ceil(8))
+    {
+        words_by(L::bits(), L::find(), backend, long, rule, out);
+    } else {
+        bits_by(L::short_bits, (L::bits(), L::find()), backend, x, rule, (out, offset));
     }
 }
 
-/// Bits from the first one of `out` on. `ask` writes a word for each 64 elements, and returns the
-/// bits of the last elements.
-#[inline(always)]
-fn bytes_of_bits(elements: usize, out: &mut [u8], ask: impl FnOnce(&mut [[u8; 8]]) -> u64) {
-    let (words, last) = out.as_chunks_mut();
-    // The eighth byte comes from `rest` if the last elements reach into it, and otherwise from
-    // `last`.
-    let (words, rest) = words.split_at_mut(elements / 64);
-    let bits = ask(words);
-    if !elements.is_multiple_of(64) {
-        let out = if rest.is_empty() { last } else { rest.as_flattened_mut() };
-        merge(out, bits, 0, elements % 64);
-    }
-}
-
-/// Bits by another rule than one comparison, or from bit `shift` of the first byte on.
+/// [`bits`] of whole elements, by the loops of their width.
 #[inline(never)]
 #[track_caller]
-fn other_bits(
-    row: &Row<Bits<1>>,
-    size: usize,
+pub(crate) fn bits_by(
+    short: ShortBits,
+    (bits, find): (&Table<Bits>, &Table<Find>),
     backend: Option<Backend>,
     x: &[u8],
     rule: &Rule,
-    (out, shift): (&mut [u8], usize),
+    (out, offset): (&mut [u8], usize),
 ) {
-    check(size, rule);
-    let elements = elements(x.len(), size);
-    match rule {
-        Rule::Constant { answer, .. } => fill_bits(*answer, elements, out, shift),
-        _ if shift == 0 => {
-            bytes_of_bits(elements, out, |words| words_of_bits(row, backend, x, rule, words));
-        }
-        _ => shifted_bits(row, size, backend, x, rule, (out, shift)),
+    let elements = elements(x.len(), rule.size());
+    let (first, shift) = (offset / 8, offset % 8);
+    let end = first.saturating_add(bytes_of(elements, shift));
+    let bytes = out.len();
+    let Some(out) = out.get_mut(first..end) else { short_bitmap(elements, offset, bytes) };
+    if let Some(answer) = rule.constant() {
+        packed::fill(answer, elements, out, shift);
+    } else if let Some(x) = Long::new(x).filter(|_| shift == 0) {
+        words_by(bits, find, backend, x, rule, out);
+    } else if x.len() < 64 {
+        packed::put(short(x, rule), elements, out, shift);
+    } else {
+        shifted_bits(short, (bits, find), backend, x, rule, (out, shift));
     }
 }
 
-/// A word for each 64 elements, by a rule that is not constant. The bits of the last elements are
-/// returned.
-#[inline]
-fn words_of_bits(
-    row: &Row<Bits<1>>,
-    backend: Option<Backend>,
-    x: &[u8],
-    rule: &Rule,
-    words: &mut [[u8; 8]],
-) -> u64 {
-    match rule {
-        Rule::Constant { .. } => unreachable!("no words are asked of a constant"),
-        Rule::Comparison(comparison) => row.call(backend, x, comparison, words),
-        Rule::Either(nan) => either::bits(row, backend, x, nan, words),
-    }
-}
-
-/// [`bits`] that begin inside a byte, of elements of `size` bytes. They are computed in a buffer
-/// and shifted.
+/// [`bits_by`] that begin at bit `shift` of `out`: they are computed in a buffer and shifted.
+#[inline(never)]
 fn shifted_bits(
-    row: &Row<Bits<1>>,
-    size: usize,
+    short: ShortBits,
+    (bits, find): (&Table<Bits>, &Table<Find>),
     backend: Option<Backend>,
     x: &[u8],
     rule: &Rule,
     (mut out, shift): (&mut [u8], usize),
 ) {
     const WORDS: usize = 64;
-    for x in x.chunks(WORDS * 64 * size) {
-        let elements = elements(x.len(), size);
-        let mut words = [[0; 8]; WORDS];
-        let words = &mut words[..elements.div_ceil(64)];
-        let bits = words_of_bits(row, backend, x, rule, &mut words[..elements / 64]);
-        if !elements.is_multiple_of(64) {
-            words[elements / 64] = bits.to_le_bytes();
+    for x in x.chunks((WORDS * 64) << rule.size().trailing_zeros()) {
+        let (mut words, elements) = ([0; WORDS * 8], elements(x.len(), rule.size()));
+        let bytes = &mut words[..elements.div_ceil(8)];
+        match Long::new(x) {
+            None => packed::put(short(x, rule), elements, bytes, 0),
+            Some(x) => words_by(bits, find, backend, x, rule, bytes),
         }
-        for (i, word) in words.iter().enumerate() {
-            let count = (elements - 64 * i).min(64);
-            merge(out, u64::from_le_bytes(*word), shift, count);
+        for (i, word) in words.as_chunks().0[..elements.div_ceil(64)].iter().enumerate() {
+            packed::put(u64::from_le_bytes(*word), (elements - 64 * i).min(64), out, shift);
             out = out.get_mut(8..).unwrap_or_default();
         }
     }
 }
 
-/// Overwrites `count` bits from bit `shift` of the first byte on, up to the end of the bytes.
-/// `count` is 1 to 64 and `shift` is below 8.
-#[inline(never)]
-fn merge(out: &mut [u8], bits: u64, shift: usize, count: usize) {
-    let here = u64::MAX >> (64 - count);
-    let put = |word: u64, here: u64, new: u64| word & !here | new & here;
-    match out.first_chunk_mut() {
-        Some(word) => {
-            let new = put(u64::from_le_bytes(*word), here << shift, bits << shift);
-            *word = new.to_le_bytes();
-        }
-        None => {
-            let (mut here, mut new) = (here << shift, bits << shift);
-            for byte in out.iter_mut() {
-                *byte = put(u64::from(*byte), here, new) as u8;
-                (here, new) = (here >> 8, new >> 8);
-            }
-        }
-    }
-    if shift + count > 64
-        && let Some(ninth) = out.get_mut(8)
-    {
-        *ninth = put(u64::from(*ninth), here >> (64 - shift), bits >> (64 - shift)) as u8;
-    }
-}
-
-/// Writes the same answer `elements` times, from bit `shift` of the first byte on, below 8. `out`
-/// ends with the last of them.
-pub(crate) fn fill_bits(answer: bool, elements: usize, out: &mut [u8], shift: usize) {
-    let (Some(first), Some(last)) = (out.first().copied(), out.last().copied()) else { return };
-    out.fill(if answer { u8::MAX } else { 0 });
-    // The bits before and behind stay as they are.
-    let before = !(u8::MAX << shift);
-    let behind = !(u8::MAX >> ((8 - (shift + elements % 8) % 8) % 8));
-    let end = out.len() - 1;
-    out[0] = out[0] & !before | first & before;
-    out[end] = out[end] & !behind | last & behind;
-}
-
-/// The index of the first element of `x` for which the rule holds. `None` means the active backend.
-///
-/// # Panics
-/// If the rule is for elements of another width.
-#[inline]
-#[must_use]
-pub fn position<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Option<usize> {
-    position_by(L::POSITION, L::SIZE, backend, x, rule)
-}
-
+/// Bits from the first bit of `out` on, of at least 64 bytes. `out` ends with the last of them.
 #[inline(always)]
-pub(crate) fn position_by(
-    row: &Row<Position<1>>,
-    size: usize,
+fn words_by(
+    bits: &Table<Bits>,
+    find: &Table<Find>,
     backend: Option<Backend>,
-    x: &[u8],
+    x: Long<'_>,
     rule: &Rule,
-) -> Option<usize> {
-    let (x, _) = whole(size, x);
-    match one_comparison(size, rule) {
-        Some(comparison) => row.run(backend, x, comparison, ()),
-        None => other_position(row, size, backend, x, rule),
-    }
+    out: &mut [u8],
+) {
+    let elements = elements(x.len(), rule.size());
+    let (words, bits) = (&mut out.as_chunks_mut().0[..elements / 64], bits.pick(backend));
+    let rest = if x.len() <= ONE_LEAF {
+        bits.run(x, rule, words)
+    } else {
+        drivers::bits(x, rule, words, bits, find.pick(backend))
+    };
+    packed::put(rest, elements % 64, &mut out[elements / 64 * 8..], 0);
 }
 
-#[inline(never)]
-fn other_position(
-    row: &Row<Position<1>>,
-    size: usize,
-    backend: Option<Backend>,
-    x: &[u8],
-    rule: &Rule,
-) -> Option<usize> {
-    check(size, rule);
-    match rule {
-        Rule::Constant { answer, .. } => (*answer && !x.is_empty()).then_some(0),
-        Rule::Comparison(comparison) => row.call(backend, x, comparison, ()),
-        Rule::Either(nan) => either::position(row, backend, x, nan),
-    }
-}
-
-/// The number of elements of `x` for which the rule holds. `None` means the active backend.
-///
 /// # Panics
-/// If the rule is for elements of another width.
-#[inline]
-#[must_use]
-pub fn count<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize {
-    count_by(L::COUNT, L::SIZE, backend, x, rule)
-}
-
+/// If there are not as many places as elements.
 #[inline(always)]
-pub(crate) fn count_by(
-    row: &Row<Count<1>>,
-    size: usize,
-    backend: Option<Backend>,
-    x: &[u8],
-    rule: &Rule,
-) -> usize {
-    let (x, _) = whole(size, x);
-    match one_comparison(size, rule) {
-        Some(comparison) if !comparison.negate() => row.run(backend, x, comparison, ()).hits,
-        _ => other_count(row, size, backend, x, rule),
-    }
-}
-
-#[inline(never)]
-fn other_count(
-    row: &Row<Count<1>>,
-    size: usize,
-    backend: Option<Backend>,
-    x: &[u8],
-    rule: &Rule,
-) -> usize {
-    check(size, rule);
-    let elements = elements(x.len(), size);
-    match rule {
-        Rule::Constant { answer, .. } => usize::from(*answer) * elements,
-        // Counts the complement: groups without a hit are skipped.
-        Rule::Comparison(comparison) | Rule::Either(comparison) if comparison.negate() => {
-            elements - other_count(row, size, backend, x, &rule.not())
-        }
-        Rule::Comparison(comparison) => row.call(backend, x, comparison, ()).hits,
-        Rule::Either(nan) => either::count(row, backend, x, nan),
-    }
-}
-
-/// The number of elements of `x` for which the rule holds, and the first. `None` means the active
-/// backend.
-///
-/// # Panics
-/// If the rule is for elements of another width.
-#[inline]
-#[must_use]
-pub fn occurrences<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Occurrences {
-    occurrences_by((L::COUNT, L::POSITION), L::SIZE, backend, x, rule)
-}
-
-/// The rows for a count and for a search.
-type CountAndPosition = (&'static Row<Count<1>>, &'static Row<Position<1>>);
-
-#[inline(never)]
-pub(crate) fn occurrences_by(
-    (count, position): CountAndPosition,
-    size: usize,
-    backend: Option<Backend>,
-    x: &[u8],
-    rule: &Rule,
-) -> Occurrences {
-    check(size, rule);
-    if let Rule::Comparison(comparison) = rule
-        && !comparison.negate()
-    {
-        let (x, _) = whole(size, x);
-        let counted = count.call(backend, x, comparison, ());
-        let first = if counted.hits == 0 {
-            None
-        } else {
-            let rest = &x[counted.from * size..];
-            position.call(backend, rest, comparison, ()).map(|first| counted.from + first)
-        };
-        return Occurrences { count: counted.hits, first };
-    }
-    Occurrences {
-        count: count_by(count, size, backend, x, rule),
-        first: position_by(position, size, backend, x, rule),
-    }
-}
-
-/// NaN, +Inf and -Inf in one pass, by the rule for NaN. If this rule is [`Rule::greater`] with
-/// `(bits & !sign) > exponent`, the elements that equal the exponent are infinite. Otherwise the
-/// format has no infinity. `None` means the active backend.
-///
-/// # Panics
-/// If the rule is for elements of another width.
-#[inline]
-#[must_use]
-pub fn census<L: Lane>(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census {
-    census_by(L::CENSUS, (L::COUNT, L::POSITION), L::SIZE, backend, x, nan)
-}
-
-#[inline(always)]
-pub(crate) fn census_by(
-    row: &Row<CensusLoop<1>>,
-    without_infinity: CountAndPosition,
-    size: usize,
-    backend: Option<Backend>,
-    x: &[u8],
-    nan: &Rule,
-) -> Census {
-    match nan {
-        Rule::Comparison(comparison) if comparison.is_ieee() => {
-            check(size, nan);
-            let (x, _) = whole(size, x);
-            row.run(backend, x, comparison, ()).census()
-        }
-        _ => Census {
-            nan: occurrences_by(without_infinity, size, backend, x, nan),
-            ..Census::default()
-        },
+#[track_caller]
+pub(crate) fn check_places(elements: usize, places: usize) {
+    if elements != places {
+        wrong_length(elements, places);
     }
 }
 

@@ -17,10 +17,10 @@
 //! ```
 //!
 //! - Functions of the crate root take the width of an element from the rule; those of [`typed`]
-//!   from a type. The module `strided` (feature `views`) asks tensors with strides.
+//!   from a type. The module [`strided`] asks tensors with strides.
 //! - The first argument is the [`Backend`], or `None` for the active one.
-//! - Questions under a validity bitmap of Apache Arrow: feature `validity`.
-//! - No floating-point instruction touches elements, except in [`scale()`] (feature `scale`).
+//! - A [`Bitmap`] says which elements are null, as in Apache Arrow.
+//! - No floating-point instruction touches elements, except in [`scale()`].
 //! - Kernels allocate nothing, take no lock, and read and write nothing outside the slices. Only
 //!   the first choice of a backend reads the environment variable `NONFINITE_BACKEND`, once.
 //! - Without the feature `std` the crate is `no_std`, and [`Backend::activate`] takes the place of
@@ -40,36 +40,26 @@ mod avx2;
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
 mod avx512;
 mod backend;
-#[cfg(any(feature = "validity", feature = "views"))]
 mod bitmap;
 mod bytes;
 mod census;
-#[cfg(feature = "replace")]
-mod codes;
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
 mod cpuid;
-mod either;
+mod drivers;
 mod entry;
-#[cfg(feature = "scale")]
 mod float;
-mod found;
-mod lane;
-mod line;
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
+mod greatest;
+mod isa;
+mod leaves;
 mod loops;
 #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
 mod neon;
 #[cfg(feature = "stats")]
-mod nulls;
-#[cfg(feature = "stats")]
-#[cfg_attr(
-    not(any(
-        all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
-        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-    )),
-    expect(dead_code, reason = "only `Simd::scan` of vector registers reads some numbers")
-)]
 mod numbers;
 mod out;
+mod packed;
+mod pieces;
 mod plain;
 #[cfg(any(
     feature = "portable",
@@ -79,65 +69,40 @@ mod plain;
     ))
 ))]
 mod portable;
-#[cfg(any(
-    all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
-    all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-))]
-mod registers;
-#[cfg(feature = "replace")]
 mod replace;
 mod rule;
 mod scalar;
-#[cfg(feature = "scale")]
 mod scale;
-#[cfg(feature = "stats")]
-#[cfg_attr(
-    not(any(
-        all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
-        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-    )),
-    expect(dead_code, reason = "the portable backend has no `Simd::scan`")
-)]
-mod scan;
-mod simd;
+mod short;
+mod spread;
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
+mod sse2;
 #[cfg(feature = "stats")]
 mod stats;
-#[cfg(feature = "views")]
 pub mod strided;
-#[cfg(feature = "stats")]
-mod tally;
-#[cfg(feature = "validity")]
-mod validity;
 
 pub use backend::Backend;
-pub use bytes::{bits, census, count, mask, mask_uninit, occurrences, position};
-#[cfg(feature = "replace")]
-pub use bytes::{replace, replace_into};
+pub use bitmap::Bitmap;
+pub use bytes::{any, bits, census, count, mask, mask_uninit, occurrences, position};
 pub use census::{Census, Occurrences};
-#[cfg(feature = "replace")]
-pub use codes::Values;
-pub use lane::Lane;
-#[cfg(feature = "stats")]
-pub use nulls::stats_of_valid;
-#[cfg(feature = "stats")]
-pub use numbers::Numbers;
+pub use leaves::Lane;
 pub use out::MaskOut;
 pub use plain::{
     Bits, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz,
     F8E5M2, F8E5M2FnUz, F8E8M0Fnu, bytes, bytes_mut,
 };
-pub use rule::{Comparison, Rule};
-#[cfg(feature = "scale")]
+pub use replace::{Values, replace_into_of_bytes as replace_into, replace_of_bytes as replace};
+pub use rule::Rule;
 pub use scale::{Float, scale};
 #[cfg(feature = "stats")]
-pub use stats::{Stats, stats_of_bytes as stats};
-#[cfg(feature = "validity")]
-pub use validity::{census_of_valid, clear_nulls, count_nulls, count_of_valid, position_of_valid};
+pub use {
+    numbers::Numbers,
+    stats::{Stats, stats_of_bytes as stats, stats_of_valid},
+};
 
 /// The entries for elements whose width the caller knows: only the loops of that width are linked.
 pub mod typed {
-    pub use crate::entry::{bits, census, count, mask, mask_uninit, occurrences, position};
-    #[cfg(feature = "replace")]
+    pub use crate::entry::{any, bits, census, count, mask, mask_uninit, occurrences, position};
     pub use crate::replace::{replace, replace_into};
     #[cfg(feature = "stats")]
     pub use crate::stats::stats;

@@ -28,6 +28,22 @@ impl<'a> MaskOut<'a> {
         self.0.fill(MaybeUninit::new(answer));
     }
 
+    /// Writes one answer.
+    ///
+    /// # Panics
+    /// If there is no such place.
+    #[inline]
+    #[track_caller]
+    pub fn set(&mut self, place: usize, answer: bool) {
+        self.0[place].write(answer);
+    }
+
+    /// The same output, borrowed for a shorter time.
+    #[inline]
+    pub fn reborrow(&mut self) -> MaskOut<'_> {
+        MaskOut(self.0)
+    }
+
     /// Splits the output after the first `results` places.
     ///
     /// # Panics
@@ -44,13 +60,6 @@ impl<'a> MaskOut<'a> {
     /// `bool` or `u8` that were initialised before.
     #[inline(always)]
     pub(crate) fn slots(self) -> &'a mut [MaybeUninit<bool>] {
-        self.0
-    }
-
-    /// The same output, borrowed for a shorter time.
-    #[cfg(feature = "views")]
-    #[inline(always)]
-    pub(crate) fn slots_mut(&mut self) -> &mut [MaybeUninit<bool>] {
         self.0
     }
 }
@@ -91,6 +100,13 @@ impl<'a, const N: usize> From<&'a mut [bool; N]> for MaskOut<'a> {
 impl<'a, const N: usize> From<&'a mut [u8; N]> for MaskOut<'a> {
     #[inline]
     fn from(out: &'a mut [u8; N]) -> Self {
+        out.as_mut_slice().into()
+    }
+}
+
+impl<'a, const N: usize> From<&'a mut [MaybeUninit<bool>; N]> for MaskOut<'a> {
+    #[inline]
+    fn from(out: &'a mut [MaybeUninit<bool>; N]) -> Self {
         out.as_mut_slice().into()
     }
 }

@@ -14,7 +14,7 @@ mod sealed {
 /// # Safety
 /// The type must have no padding and no byte that may be uninitialised, and every bit pattern must
 /// be a valid value.
-pub unsafe trait Bits: Copy + Default + sealed::Sealed + 'static {}
+pub unsafe trait Bits: Copy + sealed::Sealed + 'static {}
 
 macro_rules! bits {
     ($($type:ty)*) => { $(
@@ -27,6 +27,10 @@ macro_rules! bits {
 bits! { u8 u16 u32 u64 f32 f64 }
 #[cfg(feature = "half")]
 bits! { half::f16 half::bf16 }
+
+impl<T: Bits, const N: usize> sealed::Sealed for [T; N] {}
+// SAFETY: an array has no padding besides that of its elements, which have none.
+unsafe impl<T: Bits, const N: usize> Bits for [T; N] {}
 
 /// The bytes of some elements.
 #[must_use]

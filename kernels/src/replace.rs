@@ -1,22 +1,81 @@
-//! Replacing non-finite elements, by the bits alone: no floating-point instruction touches the
-//! data.
+//! Replacing NaN and infinities, by the bits alone: no floating-point instruction touches the data.
+//!
+//! A block of 1 KiB, counted from the first byte on, is not written if all its elements are finite.
 
-use crate::backend::{Backend, Question, Row};
-use crate::codes::{Codes, Values};
-use crate::lane::Lane;
-use crate::line::elements;
-use crate::loops::replace::InPlace;
-use crate::rule::{Comparison, Rule};
-use crate::scalar;
+use crate::backend::Backend;
+use crate::bytes;
+use crate::entry;
+use crate::leaves::{Lane, Replace, Table};
+use crate::pieces::{Four, GROUP, elements};
+use crate::rule::{Classes, Rule};
+
+/// The codes that replace NaN and infinities. An element takes the low bytes of a code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Values {
+    /// The code that replaces NaN.
+    pub nan: u64,
+    /// The code that replaces +Inf.
+    pub pos_inf: u64,
+    /// The code that replaces -Inf.
+    pub neg_inf: u64,
+}
+
+/// What is replaced: the hits of a rule. One code replaces each infinity, and one all other hits,
+/// which are NaN. In formats without infinities the three codes are the same.
+pub(crate) struct Codes {
+    pub(crate) rule: Rule,
+    pub(crate) values: Values,
+    /// The codes of the infinities.
+    pub(crate) pos_inf: u64,
+    pub(crate) neg_inf: u64,
+}
+
+impl Codes {
+    fn new(nan: &Rule, values: Values) -> Self {
+        let Some(classes) = Classes::of(nan) else {
+            let values = Values { pos_inf: values.nan, neg_inf: values.nan, ..values };
+            return Self { rule: *nan, values, pos_inf: 0, neg_inf: 0 };
+        };
+        let (pos_inf, sign) = (classes.exponent, nan.mask() + 1);
+        Self { rule: classes.special(), values, pos_inf, neg_inf: pos_inf | sign }
+    }
+
+    /// The code that replaces a hit.
+    #[inline(always)]
+    pub(crate) fn instead_of(&self, bits: u64) -> u64 {
+        if bits == self.pos_inf {
+            self.values.pos_inf
+        } else if bits == self.neg_inf {
+            self.values.neg_inf
+        } else {
+            self.values.nan
+        }
+    }
+}
+
+/// The search, and the loops that replace, for elements of one width.
+#[derive(Clone, Copy)]
+struct Width {
+    position: fn(Option<Backend>, &[u8], &Rule) -> Option<usize>,
+    replace: &'static Table<Replace>,
+}
+
+impl Width {
+    fn of<L: Lane>() -> Self {
+        Self { position: entry::position::<L>, replace: L::replace() }
+    }
+
+    fn of_bytes(rule: &Rule) -> Self {
+        bytes::of(rule, [Self::of::<u8>, Self::of::<u16>, Self::of::<u32>, Self::of::<u64>])()
+    }
+}
 
 /// Replaces every NaN and infinity of `x`, and returns their number. `nan` is the rule for NaN. As
 /// in [`crate::census`], it also determines the codes of the infinities. `None` means the active
 /// backend. Bytes behind the last whole element keep their values.
 ///
 /// # Panics
-/// If `nan` is for elements of another width, or is none of these: a constant; [`Rule::greater`] as
-/// in [`crate::census`]; [`Rule::equal`] for elements of one byte; or, for wider elements,
-/// [`Rule::equal`] with `mask == bound` in the top 15 bits below the sign.
+/// If `nan` is for elements of another width.
 #[inline]
 pub fn replace<L: Lane>(
     backend: Option<Backend>,
@@ -24,23 +83,18 @@ pub fn replace<L: Lane>(
     nan: &Rule,
     values: Values,
 ) -> usize {
-    replace_by(L::REPLACE, L::SIZE, backend, x, nan, values)
+    assert!(nan.size() == L::SIZE, "a rule for elements of another width");
+    replace_by(Width::of::<L>(), backend, x, nan, values)
 }
 
-/// [`replace`] for elements of `size` bytes. Not generic, so that it is compiled once.
-#[inline(never)]
-pub(crate) fn replace_by(
-    row: &Row<InPlace<1>>,
-    size: usize,
+/// [`crate::typed::replace`] of elements whose width is known at run time only, by the rule.
+pub fn replace_of_bytes(
     backend: Option<Backend>,
     x: &mut [u8],
     nan: &Rule,
     values: Values,
 ) -> usize {
-    assert!(nan.size() == size, "a rule for elements of another width");
-    let Some((comparison, codes)) = Codes::new(nan, values) else { return 0 };
-    let whole = elements(x.len(), size) * size;
-    row.run(backend, &[], &comparison, (&mut x[..whole], &codes))
+    replace_by(Width::of_bytes(nan), backend, x, nan, values)
 }
 
 /// Like [`replace`], but writes to `out`: a copy of `x`, with NaN and infinities replaced.
@@ -56,41 +110,85 @@ pub fn replace_into<L: Lane>(
     nan: &Rule,
     values: Values,
 ) -> usize {
-    replace_into_by(L::REPLACE, L::SIZE, backend, x, out, nan, values)
+    assert!(nan.size() == L::SIZE, "a rule for elements of another width");
+    replace_into_by(Width::of::<L>(), backend, x, out, nan, values)
 }
 
-/// [`replace_into`] for elements of `size` bytes.
-#[inline(never)]
+/// [`crate::typed::replace_into`] of elements whose width is known at run time only, by the rule.
+///
+/// # Panics
+/// If `out` is not as long as `x`; nothing is written then.
 #[track_caller]
-pub(crate) fn replace_into_by(
-    row: &Row<InPlace<1>>,
-    size: usize,
+pub fn replace_into_of_bytes(
     backend: Option<Backend>,
     x: &[u8],
     out: &mut [u8],
     nan: &Rule,
     values: Values,
 ) -> usize {
-    let (given, results) = (elements(x.len(), size), elements(out.len(), size));
-    assert!(x.len() == out.len(), "{given} elements, but an output for {results}");
-    assert!(nan.size() == size, "a rule for elements of another width");
-    let codes = Codes::new(nan, values);
-    let mut found = 0;
-    for (x, out) in x.chunks(COPIED).zip(out.chunks_mut(COPIED)) {
-        out.copy_from_slice(x);
-        if let Some((comparison, codes)) = &codes {
-            let whole = elements(out.len(), size) * size;
-            found += row.run(backend, &[], comparison, (&mut out[..whole], codes));
-        }
-    }
-    found
+    replace_into_by(Width::of_bytes(nan), backend, x, out, nan, values)
 }
 
 /// Bytes that are copied, and then searched while they are in the nearest cache.
 const COPIED: usize = 8 << 10;
 
-impl<const W: usize> Question for InPlace<W> {
-    fn scalar(_: &[u8], comparison: &Comparison, (x, codes): (&mut [u8], &Codes)) -> usize {
-        scalar::replace::<W>(x, comparison, codes)
+#[inline(never)]
+#[track_caller]
+fn replace_into_by(
+    width: Width,
+    backend: Option<Backend>,
+    x: &[u8],
+    out: &mut [u8],
+    nan: &Rule,
+    values: Values,
+) -> usize {
+    let (given, results) = (elements(x.len(), nan.size()), elements(out.len(), nan.size()));
+    assert!(x.len() == out.len(), "{given} elements, but an output for {results}");
+    let mut found = 0;
+    for (x, out) in x.chunks(COPIED).zip(out.chunks_mut(COPIED)) {
+        out.copy_from_slice(x);
+        found += replace_by(width, backend, out, nan, values);
     }
+    found
+}
+
+#[inline(never)]
+fn replace_by(
+    Width { position, replace }: Width,
+    backend: Option<Backend>,
+    x: &mut [u8],
+    nan: &Rule,
+    values: Values,
+) -> usize {
+    let backend = backend.unwrap_or_else(Backend::active);
+    let (codes, size) = (Codes::new(nan, values), nan.size());
+    let whole = elements(x.len(), size) * size;
+    let x = &mut x[..whole];
+    let Some(first) = position(Some(backend), x, &codes.rule) else { return 0 };
+    // Blocks are counted from the first byte on.
+    let x = &mut x[first * size / GROUP * GROUP..];
+    let zeros = x.len().next_multiple_of(FOUR) - x.len();
+    let found = in_fours(x, |lines| replace.pick(Some(backend)).run(lines, &codes));
+    // The zeros behind the last element were counted, too, if they are hits.
+    if codes.rule.holds(0) { found - elements(zeros, size) } else { found }
+}
+
+/// Bytes of four lines.
+const FOUR: usize = size_of::<Four>();
+
+/// Changes four lines at a time in place. The last bytes are brought to lines of their own, which
+/// zeros fill up, and come back if they are others then. Returns the sum of what `change` returns.
+pub(crate) fn in_fours(x: &mut [u8], mut change: impl FnMut(&mut [Four]) -> usize) -> usize {
+    let (fours, few) = x.split_at_mut(x.len() & !(FOUR - 1));
+    let mut sum = change(fours.as_chunks_mut().0.as_chunks_mut().0);
+    if !few.is_empty() {
+        let mut last = [[[0; 64]; 4]];
+        last.as_flattened_mut().as_flattened_mut()[..few.len()].copy_from_slice(few);
+        sum += change(&mut last);
+        let last = &last.as_flattened().as_flattened()[..few.len()];
+        if last != few {
+            few.copy_from_slice(last);
+        }
+    }
+    sum
 }

@@ -1,368 +1,385 @@
-//! The rule that every kernel evaluates: `(bits & mask) == bound` or `(bits & mask) > bound`,
-//! signed.
+//! The rule: one comparison of signed integers, for every predicate of every format.
+//!
+//! ```text
+//! yes    if ((bits & mask) ^ flip) > least
+//! ```
+//!
+//! | rule | flip | least |
+//! |---|---|---|
+//! | masked bits above a bound | 0 | bound |
+//! | masked bits equal to a bound | bound ^ MAX: the bound becomes the greatest integer | MAX - 1 |
+//! | the opposite of a rule | !flip: the order turns around | !least - 1 |
+//! | never, always | mask = 0: see [`Rule::constant`] | |
+//!
+//! NaN or +Inf needs one step more: the rule is *tilted*. The masked bits of an element with a sign
+//! are one less, so -Inf stays below a bound that +Inf and every NaN exceed.
 
-/// One masked comparison, for elements of one width. Small, since each format has a table of them.
-///
-/// `bound` stands last. If eight bytes followed it, the compiler would load both at once, and such
-/// a load waits for a field that was just written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is asked of the bits of one element.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(test, derive(Hash))]
+// In this order, so that the compiler does not load `flip` and `least` at once: a wide load waits
+// for the two stores of a rule that was made just before.
 #[repr(C)]
-pub struct Comparison {
-    /// The answer for an element that is not a hit: `negate` as a number. Stored, since the
-    /// compiler must not know that it is 0 or 1: see `registers::ones`.
-    usual: u8,
-    width: u8,
-    operation: Operation,
-    screens: Screens,
-    negate: bool,
-    /// Whether this is `(bits & !sign) > exponent`, where the ones of the exponent begin below the
-    /// sign.
-    ieee: bool,
-    /// In [`Rule::Either`]: whether the other comparison is that for a sign alone, not for +Inf.
-    minus_zero: bool,
+pub struct Rule {
     mask: u64,
-    bound: u64,
+    /// As wide as an element, with its sign extended, as `least` is.
+    flip: i64,
+    /// Bytes of an element: 1, 2, 4 or 8.
+    width: u8,
+    tilted: bool,
+    least: i64,
 }
 
-/// How the masked bits of an element are compared.
+/// A cheaper question about a group of elements: the answer can be yes only if the greatest of
+/// `(bits & mask) ^ flip` is above `limit`, as signed integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Operation {
-    /// `(bits & mask) == mask`. The mask lies in the top 16 bits of an element, below the sign, or
-    /// the element is a byte.
-    Ones,
-    /// `(bits & mask) == bound`
-    Equal,
-    /// `(bits & mask) > bound`, signed
-    Greater,
+pub(crate) struct Screen {
+    pub(crate) mask: u64,
+    /// 0 for elements of more than one byte.
+    pub(crate) flip: u64,
+    pub(crate) limit: u64,
 }
-
-/// Which [`Screen`] a comparison has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Screens {
-    Never,
-    /// Elements above the bound. The mask has no sign bit, so an unsigned comparison gives the same
-    /// result.
-    Above,
-    /// Elements with the ones of the bound. Used if the bit below the sign is one of them.
-    Ones,
-    Flipped,
-}
-
-/// A cheaper test that holds wherever the comparison holds. It shows that no element of a group can
-/// be a hit.
-///
-/// The largest of the masked (or flipped) elements of a group, compared as unsigned integers,
-/// answers the question for the whole group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Screen {
-    /// No cheaper question is known.
-    None,
-    /// An element can be a hit only if `(bits & mask) >= least`.
-    Masked {
-        /// Never contains the sign bit.
-        mask: u64,
-        least: u64,
-    },
-    /// Elements of one byte: an element is a hit only if `bits ^ flip` is 0xFF.
-    Flipped { flip: u64 },
-}
-
-/// The operation on every element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
-    /// The answer is the same for all bit patterns of elements of `size` bytes; they are not read.
-    Constant {
-        /// The answer.
-        answer: bool,
-        /// Bytes of an element: 1, 2, 4 or 8. Every entry panics if it is 0.
-        size: usize,
-    },
-    /// A comparison.
-    Comparison(Comparison),
-    /// Two comparisons, of which at most one holds for an element. This is the first. Made by
-    /// [`Rule::nan_or_pos_inf`] and [`Rule::above_or_minus_zero`].
-    Either(Comparison),
-}
-
-/// What the loops are given and do not look at.
-#[cfg(feature = "validity")]
-pub(crate) const UNUSED: Comparison = match Rule::equal(1, 0xFF, 0xFF) {
-    Rule::Comparison(comparison) => comparison,
-    _ => unreachable!(),
-};
 
 impl Rule {
-    /// `(bits & mask) == bound` for elements of `size` bytes; the low `size` bytes of mask and
+    /// `(bits & mask) == bound` for elements of `width` bytes. The low `width` bytes of mask and
     /// bound count.
     ///
     /// # Panics
-    /// If `size` is not 1, 2, 4 or 8.
+    /// If `width` is not 1, 2, 4 or 8.
     #[must_use]
-    pub const fn equal(size: usize, mask: u64, bound: u64) -> Self {
-        let (mask, bound) = (mask & all_ones(size), bound & all_ones(size));
-        let operation = if mask == bound && mask & !top(size) == 0 {
-            Operation::Ones
-        } else {
-            Operation::Equal
-        };
-        Self::Comparison(Comparison::new(mask, bound, size, operation))
+    pub const fn equal(width: usize, mask: u64, bound: u64) -> Self {
+        let (mask, bound, max) = (mask & all_ones(width), bound & all_ones(width), max(width));
+        if bound & !mask != 0 {
+            return Self::never(width);
+        }
+        if mask == 0 {
+            return Self::never(width).not();
+        }
+        if mask == bound && mask <= max {
+            // All bits of the mask: no masked element is above that.
+            return Self::new(width, mask, 0, signed(width, mask - 1));
+        }
+        Self::new(width, mask, signed(width, bound ^ max), max as i64 - 1)
     }
 
-    /// `(bits & mask) > bound` for elements of `size` bytes, compared as signed integers of that
-    /// size; the low `size` bytes of mask and bound count.
+    /// `(bits & mask) > bound` for elements of `width` bytes, as signed integers of that width. The
+    /// low `width` bytes of mask and bound count.
     ///
     /// # Panics
-    /// If `size` is not 1, 2, 4 or 8.
+    /// If `width` is not 1, 2, 4 or 8.
     #[must_use]
-    pub const fn greater(size: usize, mask: u64, bound: u64) -> Self {
-        let (mask, bound) = (mask & all_ones(size), bound & all_ones(size));
-        Self::Comparison(Comparison::new(mask, bound, size, Operation::Greater))
+    pub const fn greater(width: usize, mask: u64, bound: u64) -> Self {
+        let (all, bound) = (all_ones(width), signed(width, bound));
+        if bound == max(width) as i64 {
+            return Self::never(width);
+        }
+        let mask = mask & all;
+        if mask == 0 && bound < 0 {
+            return Self::never(width).not();
+        }
+        Self::new(width, mask, 0, bound)
     }
 
-    /// NaN or +Inf: `(bits & !sign) > exponent` or `bits == exponent`, for elements of `size`
+    /// NaN or +Inf: `(bits & !sign) > exponent` or `bits == exponent`, for elements of `width`
     /// bytes. `exponent` is a run of ones that begins at the bit below the sign.
     ///
     /// # Panics
-    /// If `size` is not 1, 2, 4 or 8, or if `exponent` is another number.
+    /// If `width` is not 1, 2, 4 or 8, or if `exponent` is another number.
     #[must_use]
-    pub const fn nan_or_pos_inf(size: usize, exponent: u64) -> Self {
-        match Self::greater(size, sign(size) - 1, exponent) {
-            Self::Comparison(nan) if nan.is_ieee() => Self::Either(nan),
-            _ => panic!("no exponent that is all ones"),
-        }
+    pub const fn nan_or_pos_inf(width: usize, exponent: u64) -> Self {
+        assert!(is_exponent(width, exponent), "an exponent that is all ones");
+        let rule = Self::new(width, max(width), 0, signed(width, exponent - 1));
+        Self { tilted: true, ..rule }
     }
 
-    /// `(bits & 7F) > bound`, or `bits == 80`, for elements of one byte: a large magnitude, or NaN
-    /// that has the code of -0.
+    /// A rule that holds for no element.
+    ///
+    /// # Panics
+    /// If `width` is not 1, 2, 4 or 8.
     #[must_use]
-    pub const fn above_or_minus_zero(bound: u8) -> Self {
-        let comparison = Comparison::new(0x7F, bound as u64, 1, Operation::Greater);
-        Self::Either(Comparison { minus_zero: true, ..comparison })
+    pub const fn never(width: usize) -> Self {
+        assert!(all_ones(width) != 0);
+        Self::new(width, 0, 0, 0)
     }
 
-    /// The opposite answer for every element.
-    #[must_use]
-    pub const fn not(self) -> Self {
-        match self {
-            Self::Either(nan) => Self::Either(nan.not()),
-            Self::Constant { answer, size } => Self::Constant { answer: !answer, size },
-            Self::Comparison(comparison) => Self::Comparison(comparison.not()),
-        }
-    }
-
-    /// Bytes of an element.
-    #[inline]
-    #[must_use]
-    pub const fn size(&self) -> usize {
-        match self {
-            Self::Constant { size, .. } => *size,
-            Self::Comparison(comparison) | Self::Either(comparison) => comparison.size(),
-        }
-    }
-}
-
-const fn all_ones(size: usize) -> u64 {
-    match size {
-        1 | 2 | 4 | 8 => u64::MAX >> (64 - 8 * size),
-        _ => panic!("elements of 1, 2, 4 or 8 bytes"),
-    }
-}
-
-const fn sign(size: usize) -> u64 {
-    1 << (8 * size - 1)
-}
-
-/// The bits that `Operation::Ones` may compare: the top 16 bits without the sign, or all bits of a
-/// byte.
-const fn top(size: usize) -> u64 {
-    match size {
-        1 => 0xFF,
-        _ => (sign(size) - 1) & !(all_ones(size) >> 16),
-    }
-}
-
-/// Whether the bound, without its sign, is a run of ones that begins at the bit below the sign.
-const fn is_run_of_ones(size: usize, bound: u64) -> bool {
-    let below_sign = bound << (64 - 8 * size) << 1;
-    let ones = below_sign.leading_ones();
-    ones != 0 && ones == below_sign.count_ones()
-}
-
-impl Comparison {
-    const fn new(mask: u64, bound: u64, size: usize, operation: Operation) -> Self {
-        let screens = match operation {
-            Operation::Greater if (mask | bound) & sign(size) == 0 => Screens::Above,
-            Operation::Ones | Operation::Equal if size == 1 && mask == 0xFF => Screens::Flipped,
-            Operation::Ones | Operation::Equal if bound & sign(size) >> 1 != 0 => Screens::Ones,
-            _ => Screens::Never,
-        };
-        Self {
-            mask,
-            bound,
-            usual: 0,
-            width: size as u8,
-            operation,
-            screens,
-            negate: false,
-            ieee: matches!(operation, Operation::Greater)
-                && mask == sign(size) - 1
-                && bound & sign(size) == 0
-                && is_run_of_ones(size, bound),
-            minus_zero: false,
-        }
-    }
-
-    /// The opposite answer for every element.
-    #[inline]
-    pub(crate) const fn not(self) -> Self {
-        Self { negate: !self.negate, usual: self.usual ^ 1, ..self }
-    }
-
-    /// Bytes of an element.
     #[inline(always)]
-    pub(crate) const fn size(&self) -> usize {
+    const fn new(width: usize, mask: u64, flip: i64, least: i64) -> Self {
+        Self { mask, flip, least, width: width as u8, tilted: false }
+    }
+
+    /// The opposite answer for every element.
+    #[must_use]
+    #[inline]
+    pub const fn not(self) -> Self {
+        Self { flip: !self.flip, least: !self.least - 1, ..self }
+    }
+
+    /// Bytes of an element.
+    #[must_use]
+    #[inline(always)]
+    pub const fn size(&self) -> usize {
         self.width as usize
     }
 
+    /// The answer, if it is the same for all elements.
+    #[must_use]
     #[inline(always)]
-    pub(crate) fn mask(&self) -> u64 {
+    pub const fn constant(&self) -> Option<bool> {
+        if self.mask == 0 { Some(self.usual()) } else { None }
+    }
+
+    /// The answer for an element, of which the low [`Rule::size`] bytes count. Every backend must
+    /// agree.
+    #[must_use]
+    #[inline(always)]
+    pub const fn holds(&self, bits: u64) -> bool {
+        let masked = signed(self.size(), bits & self.mask);
+        let negative = signed(self.size(), bits) < 0;
+        let tilted = masked - (self.tilted && negative) as i64;
+        tilted ^ self.flip > self.least
+    }
+
+    /// [`Rule::holds`] for elements of `W` bytes. The compiler makes one loop of vectors of a loop
+    /// over elements: there is no branch, and the integers are as wide as an element.
+    #[inline(always)]
+    pub(crate) const fn holds_of<const W: usize>(&self, bits: u64) -> bool {
+        let (masked, tilt) = (bits & self.mask, if self.tilted { bits } else { 0 });
+        let (flip, least) = (self.flip, self.least);
+        match W {
+            1 => ((masked as i8).wrapping_add(tilt as i8 >> 7)) ^ flip as i8 > least as i8,
+            2 => ((masked as i16).wrapping_add(tilt as i16 >> 15)) ^ flip as i16 > least as i16,
+            4 => ((masked as i32).wrapping_add(tilt as i32 >> 31)) ^ flip as i32 > least as i32,
+            _ => ((masked as i64).wrapping_add(tilt as i64 >> 63)) ^ flip > least,
+        }
+    }
+
+    /// The answer for zero, which is that for most elements.
+    #[inline(always)]
+    pub(crate) const fn usual(&self) -> bool {
+        self.flip > self.least
+    }
+
+    /// This rule or its opposite: the one that holds for few elements, the *hits*.
+    #[inline(always)]
+    pub(crate) const fn of_hits(&self) -> Self {
+        if self.usual() { self.not() } else { *self }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn mask(&self) -> u64 {
         self.mask
     }
 
     #[inline(always)]
-    pub(crate) fn bound(&self) -> u64 {
-        self.bound
-    }
-
-    /// The answer for an element that is not a hit, and the answer for a hit: 0 and 1, or 1 and 0.
-    ///
-    /// The second is computed. The compiler would fold its load into a broadcast under a mask, for
-    /// which Bochs 2.7, the emulator of AVX-512, loads nothing if the lowest bit of the mask is 0.
-    #[inline(always)]
-    pub(crate) fn answers(&self) -> [u64; 2] {
-        [self.usual.into(), (self.usual ^ 1).into()]
+    pub(crate) const fn flip(&self) -> u64 {
+        self.flip as u64
     }
 
     #[inline(always)]
-    pub(crate) fn operation(&self) -> Operation {
-        self.operation
+    pub(crate) const fn least(&self) -> u64 {
+        self.least as u64
     }
 
     #[inline(always)]
-    pub(crate) const fn negate(&self) -> bool {
-        self.negate
+    pub(crate) const fn is_tilted(&self) -> bool {
+        self.tilted
     }
 
-    /// The answers for elements that are not hits.
+    /// Whether the rule is `(bits & mask) > least`.
     #[inline(always)]
-    pub(crate) fn usual_bits(&self) -> u64 {
-        if self.negate { u64::MAX } else { 0 }
+    pub(crate) const fn is_greater(&self) -> bool {
+        self.flip == 0 && !self.tilted
     }
 
-    /// The screen of the comparison, or of the comparison that this one negates.
+    /// Whether a rule of hits, for elements of `W` bytes, compares for equality.
     #[inline(always)]
-    pub(crate) fn screen(&self) -> Screen {
-        match self.screens {
-            Screens::Never => Screen::None,
-            Screens::Flipped => Screen::Flipped { flip: !self.bound & 0xFF },
-            Screens::Above | Screens::Ones => {
-                let (above, ones) =
-                    (self.screens == Screens::Above, self.bound & (sign(self.size()) - 1));
-                let mask = if above { self.mask } else { ones };
-                Screen::Masked { mask, least: if above { self.bound + 1 } else { ones } }
+    pub(crate) const fn is_equal<const W: usize>(&self) -> bool {
+        self.least == max(W) as i64 - 1 && !self.tilted
+    }
+
+    /// The bound of a rule that compares for equality.
+    #[inline(always)]
+    pub(crate) const fn equal_to<const W: usize>(&self) -> u64 {
+        self.flip as u64 ^ max(W)
+    }
+
+    /// Whether the rule, for elements of `W` bytes, or its opposite, is `(bits & mask) == mask`,
+    /// where the mask lies in the top 16 bits of an element, or in a byte, below the sign.
+    #[inline(always)]
+    pub(crate) const fn is_ones<const W: usize>(&self) -> bool {
+        let low = if W == 1 { 0 } else { max(W) >> 15 };
+        let (flip, ones) = if self.usual() { (-1, !self.least) } else { (0, self.least + 1) };
+        self.flip == flip && !self.tilted && ones as u64 == self.mask && self.mask & low == 0
+    }
+
+    /// The screen, for elements of `W` bytes, if there is one that most elements do not pass.
+    #[inline(always)]
+    pub(crate) const fn screen<const W: usize>(&self) -> Option<Screen> {
+        let (mask, flip, limit) = (self.mask, self.flip as u64, self.least as u64);
+        if W == 1 && !(self.tilted && self.usual()) {
+            // Of bytes, the comparison is as cheap as any other.
+            return Some(Screen { mask, flip, limit });
+        }
+        if self.flip == 0 {
+            return Some(Screen { mask, flip: 0, limit });
+        }
+        // Equality costs an exclusive or. A comparison with the ones of the bound, below the sign,
+        // costs none. But if the highest of these bits is 0, most elements pass.
+        let ones = !flip & max(W);
+        if self.is_equal::<W>() && ones > max(W) / 2 {
+            return Some(Screen { mask: ones, flip: 0, limit: ones - 1 });
+        }
+        None
+    }
+
+    /// Whether the answer is yes for every element that passes the screen, also where only the
+    /// upper bits are screened: half of an element of 8 bytes, or the top 16 bits (NEON).
+    #[inline(always)]
+    pub(crate) const fn is_screen(&self) -> bool {
+        match self.width {
+            1 => !self.tilted,
+            2 => self.is_greater(),
+            4 => self.is_ones::<4>(),
+            _ => self.is_ones::<8>(),
+        }
+    }
+
+    /// If this is the rule for NaN of an IEEE format, `(bits & !sign) > exponent`: the exponent. It
+    /// has at least two bits below: with one bit, `> 7E` would be the same as `== 7F`, the rule for
+    /// NaN of a format without infinities.
+    #[must_use]
+    #[inline(always)]
+    pub const fn exponent(&self) -> Option<u64> {
+        let width = self.size();
+        let exponent = is_exponent(width, self.least()) && self.least & 3 == 0;
+        if self.is_greater() && self.mask == max(width) && exponent {
+            Some(self.least())
+        } else {
+            None
+        }
+    }
+}
+
+/// The classes of a format that has infinities, by its exponent of ones.
+#[derive(Clone, Copy)]
+pub(crate) struct Classes {
+    width: usize,
+    pub(crate) exponent: u64,
+}
+
+impl Classes {
+    /// The classes, if `nan` is the rule for NaN of an IEEE format.
+    #[inline(always)]
+    pub(crate) const fn of(nan: &Rule) -> Option<Self> {
+        match nan.exponent() {
+            Some(exponent) => Some(Self { width: nan.size(), exponent }),
+            None => None,
+        }
+    }
+
+    /// NaN, +Inf and -Inf.
+    #[inline(always)]
+    pub(crate) const fn special(self) -> Rule {
+        Rule::new(self.width, self.exponent, 0, self.exponent as i64 - 1)
+    }
+
+    /// +Inf, or -Inf.
+    #[inline(always)]
+    pub(crate) const fn infinity(self, negative: bool) -> Rule {
+        let (max, sign) = (max(self.width), if negative { max(self.width) + 1 } else { 0 });
+        let flip = signed(self.width, (self.exponent | sign) ^ max);
+        Rule::new(self.width, max | (max + 1), flip, max as i64 - 1)
+    }
+}
+
+/// In the terms of the comparison.
+impl core::fmt::Debug for Rule {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Self { mask, flip, least, width, tilted } = self;
+        let all = all_ones(self.size());
+        let (flip, least) = (*flip as u64 & all, *least as u64 & all);
+        write!(f, "Rule {{ width: {width}, mask: {mask:#x}, tilted: {tilted}, ")?;
+        write!(f, "flip: {flip:#x}, least: {least:#x} }}")
+    }
+}
+
+/// # Panics
+/// If `width` is not 1, 2, 4 or 8.
+const fn all_ones(width: usize) -> u64 {
+    match width {
+        1 | 2 | 4 | 8 => u64::MAX >> (64 - 8 * width),
+        _ => panic!("elements of 1, 2, 4 or 8 bytes"),
+    }
+}
+
+/// The greatest signed integer: all bits but the sign.
+#[inline(always)]
+const fn max(width: usize) -> u64 {
+    u64::MAX >> 1 >> (64 - 8 * width)
+}
+
+/// The low `width` bytes as a signed integer.
+#[inline(always)]
+const fn signed(width: usize, bits: u64) -> i64 {
+    let up = 64 - 8 * width as u32;
+    ((bits << up) as i64) >> up
+}
+
+/// Whether these bits are a run of ones that begins at the bit below the sign.
+#[inline(always)]
+const fn is_exponent(width: usize, bits: u64) -> bool {
+    // Then the lowest bit carries up to the sign.
+    let lowest = bits & bits.wrapping_neg();
+    lowest != 0 && bits <= max(width) && bits + lowest == max(width) + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every rule of bytes, against what its function says.
+    #[test]
+    fn rules_of_bytes() {
+        for mask in 0..=255u64 {
+            for bound in 0..=255u64 {
+                let (equal, greater) = (Rule::equal(1, mask, bound), Rule::greater(1, mask, bound));
+                for bits in 0..=255u64 {
+                    let masked = bits & mask;
+                    let above = masked as u8 as i8 > bound as u8 as i8;
+                    for (rule, answer) in [(equal, masked == bound), (greater, above)] {
+                        assert_eq!(rule.holds(bits), answer, "{rule:?} {bits:#x}");
+                        assert_eq!(rule.holds_of::<1>(bits), answer, "{rule:?} {bits:#x}");
+                        assert_eq!(rule.not().holds(bits), !answer, "not {rule:?} {bits:#x}");
+                        assert!(rule.constant().is_none_or(|constant| constant == answer));
+                    }
+                }
             }
         }
     }
 
-    /// The same comparison without its screen: every element is compared.
-    #[inline(always)]
-    pub(crate) fn unscreened(&self) -> Self {
-        let mut every = *self;
-        every.screens = Screens::Never;
-        every
-    }
-
-    /// Whether this is the comparison for NaN of an IEEE format, `(bits & !sign) > exponent`.
-    #[inline(always)]
-    pub(crate) const fn is_ieee(&self) -> bool {
-        self.ieee && !self.negate
-    }
-
-    /// Whether this is `(bits & exponent) == exponent` for the exponent of the comparison for NaN.
-    #[cfg(feature = "stats")]
-    pub(crate) const fn is_ones_of(&self, nan: &Self) -> bool {
-        matches!(self.operation, Operation::Ones | Operation::Equal)
-            && self.mask == nan.bound
-            && self.bound == nan.bound
-    }
-
-    /// From the comparison for NaN of an IEEE format: the comparison for NaN and infinities.
-    #[inline(never)]
-    pub(crate) fn special(&self) -> Self {
-        // A copy that is changed: a struct built from another temporary one would be copied by
-        // registers wider than its parts, which waits until the parts are in memory.
-        let mut special = *self;
-        special.mask = self.bound;
-        special.operation = Operation::Equal;
-        special.screens = Screens::Ones;
-        special.ieee = false;
-        special
-    }
-
-    /// From the comparison for NaN of an IEEE format: the comparison for NaN (0), +Inf (1) or -Inf
-    /// (2).
-    #[inline(never)]
-    pub(crate) fn class(&self, class: usize) -> Self {
-        if class == 0 {
-            return *self;
+    /// Where the screen does not pass, the answer is no. Where an exact screen passes, it is yes.
+    #[test]
+    fn screens_of_bytes() {
+        let exponents = [0x40, 0x70, 0x78, 0x7C, 0x7E].map(|e| Rule::nan_or_pos_inf(1, e));
+        let all = (0..=255).flat_map(|mask| (0..=255).map(move |bound| (mask, bound)));
+        let rules = all.flat_map(|(m, b)| [Rule::equal(1, m, b), Rule::greater(1, m, b)]);
+        for rule in rules.chain(exponents).flat_map(|rule| [rule, rule.not()]) {
+            let Some(Screen { mask, flip, limit }) = rule.screen::<1>() else { continue };
+            for bits in 0..=255_u64 {
+                let passes = ((bits & mask) ^ flip) as i8 > limit as i8;
+                assert!(passes || !rule.holds(bits), "{rule:?} {bits:#x}");
+                assert!(!(passes && rule.is_screen()) || rule.holds(bits), "{rule:?} {bits:#x}");
+            }
         }
-        // The sign is the one bit that the mask lacks.
-        let sign = self.mask + 1;
-        let mut infinity = self.special();
-        infinity.mask = self.mask | sign;
-        if class == 2 {
-            infinity.bound |= sign;
+    }
+
+    #[test]
+    fn nan_or_positive_infinity() {
+        for bits in 0..=0xFFFF_u64 {
+            let answer = bits & 0x7FFF > 0x7C00 || bits == 0x7C00;
+            let rule = Rule::nan_or_pos_inf(2, 0x7C00);
+            assert_eq!((rule.holds(bits), rule.not().holds(bits)), (answer, !answer), "{bits:#x}");
+            assert_eq!(rule.holds_of::<2>(bits), answer, "{bits:#x}");
         }
-        infinity
-    }
-
-    /// Of the comparison of a [`Rule::Either`]: the other one, negated if this one is.
-    #[inline(never)]
-    pub(crate) fn other(&self) -> Self {
-        if !self.minus_zero {
-            return self.class(1);
-        }
-        let sign = Self::new(0xFF, 0x80, 1, Operation::Equal);
-        if self.negate { sign.not() } else { sign }
-    }
-
-    /// The rule itself, for the bits of one element. Every backend must agree with it.
-    #[inline(always)]
-    pub(crate) fn holds(&self, bits: u64) -> bool {
-        // In the upper bits of a word, so that the sign of the element is that of the word.
-        let up = 64 - 8 * self.size();
-        let (masked, bound) = ((bits & self.mask) << up, self.bound << up);
-        self.answer(masked.cast_signed().cmp(&bound.cast_signed()))
-    }
-
-    /// [`Comparison::holds`], for a caller that knows the size of an element. Compares integers of
-    /// that size, so that the compiler can compare many at once.
-    #[inline(always)]
-    pub(crate) fn holds_of<const W: usize>(&self, bits: u64) -> bool {
-        let (masked, bound) = (bits & self.mask, self.bound);
-        self.answer(match W {
-            1 => (masked as i8).cmp(&(bound as i8)),
-            2 => (masked as i16).cmp(&(bound as i16)),
-            4 => (masked as i32).cmp(&(bound as i32)),
-            _ => (masked as i64).cmp(&(bound as i64)),
-        })
-    }
-
-    /// The answer, from how the masked bits compare with the bound.
-    #[inline(always)]
-    fn answer(&self, order: core::cmp::Ordering) -> bool {
-        // Without a branch: a loop over elements is compiled once, not once for each operation.
-        let greater = matches!(self.operation, Operation::Greater);
-        (order.is_gt() & greater | order.is_eq() & !greater) != self.negate
     }
 }

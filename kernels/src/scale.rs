@@ -5,12 +5,12 @@
 //! products of f32, f64 and bf16 are flushed. f16 is not affected: its subnormals are normal
 //! numbers in f32. The rounding mode is taken to be to nearest, as all Rust code may assume.
 
-use crate::backend::{Backend, Question, Row};
-use crate::float::format;
-use crate::line::elements;
-use crate::loops::scale::Scale;
-use crate::rule::{Comparison, Rule};
-use crate::scalar;
+use crate::backend::Backend;
+use crate::leaves::multiply;
+use crate::replace::in_fours;
+use crate::rule::Rule;
+
+pub(crate) use crate::float::format;
 
 /// The formats that can be multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,57 +30,13 @@ pub enum Float {
 /// and keeps its sign and the upper bits of its payload. `None` means the active backend. Bytes
 /// behind the last whole element keep their values.
 pub fn scale(backend: Option<Backend>, x: &mut [u8], float: Float, factor: f64) -> bool {
-    match float {
-        Float::F16 => {
-            static ROW: Row<Scale<{ format::F16 }>> = Row::of::<Scale<{ format::F16 }>>();
-            run::<{ format::F16 }>(backend, &ROW, x, &const { special(2, 0x7C00) }, factor)
-        }
-        Float::Bf16 => {
-            static ROW: Row<Scale<{ format::BF16 }>> = Row::of::<Scale<{ format::BF16 }>>();
-            run::<{ format::BF16 }>(backend, &ROW, x, &const { special(2, 0x7F80) }, factor)
-        }
-        Float::F32 => {
-            static ROW: Row<Scale<{ format::F32 }>> = Row::of::<Scale<{ format::F32 }>>();
-            run::<{ format::F32 }>(backend, &ROW, x, &const { special(4, 0x7F80_0000) }, factor)
-        }
-        Float::F64 => {
-            static ROW: Row<Scale<{ format::F64 }>> = Row::of::<Scale<{ format::F64 }>>();
-            run::<{ format::F64 }>(
-                backend,
-                &ROW,
-                x,
-                &const { special(8, 0x7FF0_0000_0000_0000) },
-                factor,
-            )
-        }
-    }
-}
-
-/// The comparison for elements whose exponent is all ones.
-const fn special(size: usize, exponent: u64) -> Comparison {
-    match Rule::equal(size, exponent, exponent) {
-        Rule::Comparison(comparison) => comparison,
-        Rule::Constant { .. } | Rule::Either(_) => unreachable!(),
-    }
-}
-
-fn run<const F: u8>(
-    backend: Option<Backend>,
-    row: &Row<Scale<F>>,
-    x: &mut [u8],
-    comparison: &Comparison,
-    factor: f64,
-) -> bool {
-    let whole = elements(x.len(), comparison.size()) * comparison.size();
-    row.run(backend, &[], comparison, (&mut x[..whole], factor))
-}
-
-impl<const F: u8> Question for Scale<F> {
-    fn scalar(_: &[u8], comparison: &Comparison, (x, factor): (&mut [u8], f64)) -> bool {
-        match F {
-            format::F64 => scalar::scale::<F, 8>(x, comparison, factor),
-            format::F32 => scalar::scale::<F, 4>(x, comparison, factor),
-            _ => scalar::scale::<F, 2>(x, comparison, factor),
-        }
-    }
+    let (format, size, exponent) = match float {
+        Float::F16 => (format::F16, 2, 0x7C00),
+        Float::Bf16 => (format::BF16, 2, 0x7F80),
+        Float::F32 => (format::F32, 4, 0x7F80_0000),
+        Float::F64 => (format::F64, 8, 0x7FF0_0000_0000_0000),
+    };
+    let multiply = multiply(format).pick(Some(backend.unwrap_or_else(Backend::active)));
+    let (special, whole) = (Rule::equal(size, exponent, exponent), x.len() / size * size);
+    in_fours(&mut x[..whole], |lines| multiply.run(lines, &special, factor).into()) != 0
 }

@@ -1,6 +1,6 @@
 """Each seeded fault, looked for by nonfinite and its peers: what they name, the time and memory.
 
-    python benches/faults.py [onnx] [torch] [--rounds N] [--only NAME]
+    python benches/faults.py [onnx] [torch] [losses] [--rounds N] [--only NAME]
 
 Prints Markdown. Needs the packages of requirements-test.txt and the wheel of engines/onnxruntime.
 The peers are polygraphy and transformers (`pip install polygraphy transformers`); where one is not
@@ -19,9 +19,7 @@ before. The tools take turns for `--rounds` processes each. The tables have medi
 """
 
 import argparse
-import contextlib
 import ctypes
-import io
 import multiprocessing
 import re
 import statistics
@@ -29,7 +27,6 @@ import sys
 import tempfile
 import time
 import traceback
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -47,10 +44,12 @@ HERE = Path(__file__).resolve()
 sys.path[:0] = [str(HERE.parents[1] / "tests"), str(HERE.parent)]
 
 import onnx_faults  # noqa: E402
+import losses  # noqa: E402
 import torch_faults  # noqa: E402
+import torch_tools  # noqa: E402
+from torch_tools import NOTHING, Answer, in_words, printed  # noqa: E402
 from trace import cpu, resident, transformer  # noqa: E402
 
-from nonfinite.torch import BadValueError, watch  # noqa: E402
 from nonfinite.trace.onnx import trace_onnx  # noqa: E402
 
 try:
@@ -60,25 +59,8 @@ try:
     from polygraphy.comparator import Comparator
 except ImportError:
     OnnxrtRunner = None
-try:
-    from transformers.debug_utils import DebugUnderflowOverflow
-except ImportError:
-    DebugUnderflowOverflow = None
-
 REPEATS = 3
 WIDTH, LAYERS = 256, 4
-NOTHING = "finds nothing"
-
-
-@dataclass
-class Answer:
-    """What a tool says of a fault, and whether it names the place. None: a plain run."""
-
-    said: str
-    right: bool | None
-
-    def __str__(self) -> str:
-        return "" if self.right is None else f"{'yes' if self.right else 'no'}: {self.said}"
 
 
 @dataclass
@@ -149,22 +131,6 @@ def in_turns(fault: str, tools: dict[str, Callable[[], Tool]], rounds: int) -> d
     progress = "; ".join(f"{name} {each.answer}, {each.cost()}" for name, each in found.items())
     print(f"{fault}: {progress}", file=sys.stderr, flush=True)
     return found
-
-
-@contextlib.contextmanager
-def printed() -> Iterator[io.StringIO]:
-    """What is printed, and the warnings."""
-    text = io.StringIO()
-    with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
-        with warnings.catch_warnings():
-            warnings.simplefilter("always")
-            yield text
-
-
-def in_words(error: Exception) -> str:
-    """The first line of an error, for a cell."""
-    line = (str(error).splitlines() or [""])[0]
-    return f"{type(error).__name__}: {line[:80]}".replace("|", "/")
 
 
 # ONNX.
@@ -308,12 +274,8 @@ class TorchFault:
         return Answer("", None)
 
     def nonfinite(self) -> Answer:
-        try:
-            with watch(self.model):
-                self.plain()
-        except BadValueError as error:
-            found, fault = error.finding, self.fault
-        else:
+        found, fault = torch_tools.nonfinite(self.model, self.plain), self.fault
+        if found is None:
             return Answer(NOTHING, False)
         place = (found.file, found.line) == (str(torch_faults.SOURCE), fault.line)
         said, parameter = f"{found.operator}, line {found.line}", fault.parameter
@@ -325,47 +287,18 @@ class TorchFault:
         right = right and found.operator.startswith(fault.operator)
         return Answer(said, right and found.module == f"fault.{fault.module}".rstrip("."))
 
+    def place(self) -> tuple[str, int | None]:
+        return str(torch_faults.SOURCE), self.fault.line
+
     def detect_anomaly(self) -> Answer:
-        with printed() as text:
-            try:
-                with torch.autograd.detect_anomaly():
-                    self.plain()
-            except RuntimeError as error:
-                function = str(error)
-            else:
-                return Answer(NOTHING, False)
-        name = re.search(r"Function '(\w+)'", function)
-        if name is None:
-            raise RuntimeError(function)
-        torchs = str(Path(torch.__file__).parent)
-        lines = re.findall(r'File "([^"]+)", line (\d+)', text.getvalue())
-        users = [(file, int(line)) for file, line in lines if not file.startswith(torchs)]
-        place = users[-1] if users else ("", 0)
-        right = place == (str(torch_faults.SOURCE), self.fault.line)
-        return Answer(f"{name[1]}, line {place[1]}", right)
+        return torch_tools.detect_anomaly(self.plain, self.place())
 
     def transformers(self) -> Answer:
-        """The answer is the module whose values are printed last."""
-        with printed() as text:
-            try:
-                DebugUnderflowOverflow(self.model)
-                self.plain()
-            except ValueError:
-                pass
-            except Exception as error:
-                return Answer(in_words(error), False)
-            else:
-                return Answer(NOTHING, False)
-            finally:
-                for each in self.model.modules():
-                    each._forward_hooks.clear()
-        modules = re.findall(r"^ {18}(\S*) (\w+)$", text.getvalue(), re.MULTILINE)
-        path, kind = modules[-1]
-        right = path == f"fault.{self.fault.module}".rstrip(".")
-        return Answer(f"module {path} ({kind})", right)
+        module = f"fault.{self.fault.module}".rstrip(".")
+        return torch_tools.transformers(self.model, self.plain, module)
 
 
-def torch_tools(fault: torch_faults.Fault) -> dict[str, Callable[[], Tool]]:
+def tools_of_torch(fault: torch_faults.Fault) -> dict[str, Callable[[], Tool]]:
     def warm(name: str) -> Tool:
         torch.manual_seed(0)
         made = TorchFault(fault, Beside(fault))
@@ -375,7 +308,7 @@ def torch_tools(fault: torch_faults.Fault) -> dict[str, Callable[[], Tool]]:
         return getattr(made, name)
 
     names = ["plain", "nonfinite", "detect_anomaly", "transformers"]
-    if DebugUnderflowOverflow is None:
+    if torch_tools.DebugUnderflowOverflow is None:
         names.remove("transformers")
     return {name: partial(warm, name) for name in names}
 
@@ -384,7 +317,7 @@ def torch_rows(rounds: int, only: str) -> Iterator[tuple[str, dict[str, Cell]]]:
     torch.set_num_threads(1)
     for fault in torch_faults.faults():
         if only in fault.name:
-            yield fault.name, in_turns(fault.name, torch_tools(fault), rounds)
+            yield fault.name, in_turns(fault.name, tools_of_torch(fault), rounds)
 
 
 # Both.
@@ -416,7 +349,7 @@ def tables(rows: list[tuple[str, dict[str, Cell]]], tools: list[str]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", metavar="onnx|torch")
+    parser.add_argument("parts", nargs="*", metavar="onnx|torch|losses")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="", help="part of the name of a fault")
     options = parser.parse_args()
@@ -427,6 +360,8 @@ def main() -> None:
     if "torch" in (options.parts or ["torch"]):
         rows = list(torch_rows(options.rounds, options.only))
         tables(rows, ["plain", "nonfinite", "detect_anomaly", "transformers"])
+    if "losses" in (options.parts or ["losses"]):
+        losses.table(options.only)
 
 
 if __name__ == "__main__":

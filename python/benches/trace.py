@@ -26,6 +26,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +149,7 @@ class Setting:
         graph = onnx.load(str(path), load_external_data=False).graph
         if "sr" in {value.name for value in graph.input}:
             shapes = {**shapes, "sr": []}
-        arrays = inputs.random(graph, {}, shapes, 0)
+        arrays = inputs.complete(graph, {}, {}, shapes, {}, 0)
         if "sr" in arrays:
             arrays["sr"] = np.array(16000)
         self.feeds = inputs.feeds(graph, arrays)
@@ -163,9 +164,12 @@ class Setting:
 
     def traced(self) -> Callable[[], Any]:
         from nonfinite.trace.native import Library
+        from nonfinite.trace.onnx import Tracer
         from nonfinite.trace.prepare import Options, Prepared
 
-        prepared = Prepared(Options(Library(), self.threads, []), self.path, "ALL")
+        with tempfile.TemporaryDirectory() as folder:
+            tracer = Tracer(self.path, Path(folder), Options(Library(), self.threads, []))
+            prepared = Prepared(tracer, "ALL")
         return lambda: prepared.run(self.feeds)
 
 
@@ -330,10 +334,11 @@ def torch_table(rounds: int = RUNS, *words: str) -> None:
         with torch.no_grad():
             model(x)
 
-    def training(model: Any) -> None:
-        optimizers[model].zero_grad()
+    def training(kind: str, model: Any) -> None:
+        optimizer = optimizers[kind, model]
+        optimizer.zero_grad()
         model(x).square().mean().backward()
-        optimizers[model].step()
+        optimizer.step()
 
     contexts: dict[str, Callable[[], Any]] = {
         "plain": nullcontext,
@@ -350,25 +355,28 @@ def torch_table(rounds: int = RUNS, *words: str) -> None:
         contexts = {name: contexts[name] for name in dict.fromkeys(["plain", *kept])}
     of_transformers = [name for name in contexts if name.startswith("transformers")]
     subjects = {name: hooked() if name in of_transformers else model for name in contexts}
+    kinds = {"SGD": torch.optim.SGD, "AdamW": torch.optim.AdamW}
     optimizers = {
-        each: torch.optim.SGD(each.parameters(), lr=1e-6) for each in set(subjects.values())
+        (kind, each): make(each.parameters(), lr=1e-6)
+        for kind, make in kinds.items()
+        for each in set(subjects.values())
     }
 
     columns = []
-    for work in (forward, training):
+    for work in (forward, *(partial(training, kind) for kind in kinds)):
         times: dict[str, list[float]] = {name: [] for name in contexts}
         names = list(contexts)
         for _ in range(rounds):
             names.append(names.pop(0))
             for name in names:
                 subject = subjects[name]
-                subject.train(work is training)
+                subject.train(work is not forward)
                 with contexts[name]():
                     start = time.process_time()
                     work(subject)
                     times[name].append(time.process_time() - start)
         columns.append(ratios(times))
-    print("| | forward | training step |\n|---|---|---|")
+    print("| | forward | training step, SGD | training step, AdamW |\n|---|---|---|---|")
     for name, *cells in zip(contexts, *columns, strict=True):
         print(f"| {name} | {' | '.join(cells)} |")
     entering = []

@@ -2,9 +2,10 @@
 
 import contextlib
 import os
+import signal
 import sys
 
-import nonfinite._files as _files
+import nonfinite._native as _native
 
 HELP = """
 Only in the package of Python:
@@ -18,7 +19,10 @@ def main() -> int:
         from nonfinite.trace.command import main as trace
 
         return trace(sys.argv[2:])
-    status = _files.run_command(["nonfinite", *sys.argv[1:]])
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # The native command handles Ctrl-C, unless the parent process ignores it.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    status = _native.run_command(["nonfinite", *sys.argv[1:]])
     if sys.argv[1:] in (["--help"], ["-h"], ["help"]):
         # Written past Python's buffer, as the text above, and ignored by a pager that has ended.
         with contextlib.suppress(BrokenPipeError):

@@ -11,6 +11,7 @@ __all__ = [
     "FixedTensor",
     "InvalidFileError",
     "LimitError",
+    "LintReport",
     "Options",
     "Piece",
     "Plan",
@@ -24,6 +25,7 @@ __all__ = [
     "check_piece",
     "check_pieces",
     "fix",
+    "lint",
     "merge",
     "plan",
 ]
@@ -40,5 +42,6 @@ from nonfinite.errors import (
     UnknownFormatError,
 )
 from nonfinite.files import Fixed, FixedTensor, check, check_file, fix
+from nonfinite.linter import LintReport, lint
 from nonfinite.options import Options
 from nonfinite.report import FileReport, Report, TensorReport

@@ -1,6 +1,7 @@
 """The native module: see the docstrings of the functions for shapes and errors."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 from typing import Any, Literal, Protocol, TypeVar, final, overload
 
 import numpy as np
@@ -16,12 +17,18 @@ class _Arrow(Protocol):
 class _ArrayMethod(Protocol):
     def __array__(self) -> Any: ...
 
+class _Tensor(Protocol):
+    """A tensor of torch."""
+
+    def is_neg(self) -> bool: ...
+
 _Array = Buffer | _DLPack | _Arrow | _ArrayMethod | Sequence[Any]
 _Predicate = Literal[
     "nan", "inf", "+inf", "-inf", "finite", "non-finite", "nan or +inf", "never"
 ]
 _Out = TypeVar("_Out")
 _X = TypeVar("_X")
+_T = TypeVar("_T", bound=_Tensor)
 
 @final
 class Occurrences:
@@ -87,6 +94,10 @@ def any(
 ) -> bool: ...
 @overload
 def any(
+    x: _T, predicate: _Predicate, /, *, axis: int, threads: int | None = None
+) -> _T | bool: ...
+@overload
+def any(
     x: _Array, predicate: _Predicate, /, *, axis: int, threads: int | None = None
 ) -> npt.NDArray[np.bool_] | bool: ...
 @overload
@@ -98,6 +109,10 @@ def all(
     axis: None = None,
     threads: int | None = None,
 ) -> bool: ...
+@overload
+def all(
+    x: _T, predicate: _Predicate, /, *, axis: int, threads: int | None = None
+) -> _T | bool: ...
 @overload
 def all(
     x: _Array, predicate: _Predicate, /, *, axis: int, threads: int | None = None
@@ -113,6 +128,10 @@ def count(
 ) -> int: ...
 @overload
 def count(
+    x: _T, predicate: _Predicate, /, *, axis: int, threads: int | None = None
+) -> _T | int: ...
+@overload
+def count(
     x: _Array, predicate: _Predicate, /, *, axis: int, threads: int | None = None
 ) -> npt.NDArray[np.intp] | int: ...
 @overload
@@ -124,6 +143,10 @@ def position(
     axis: None = None,
     threads: int | None = None,
 ) -> tuple[int, ...] | None: ...
+@overload
+def position(
+    x: _T, predicate: _Predicate, /, *, axis: int, threads: int | None = None
+) -> _T | int: ...
 @overload
 def position(
     x: _Array, predicate: _Predicate, /, *, axis: int, threads: int | None = None
@@ -153,6 +176,10 @@ def mask(
 ) -> bool: ...
 @overload
 def mask(
+    x: _T, predicate: _Predicate, /, out: None = None, *, threads: int | None = None
+) -> _T: ...
+@overload
+def mask(
     x: _Array, predicate: _Predicate, /, out: None = None, *, threads: int | None = None
 ) -> npt.NDArray[np.bool_]: ...
 @overload
@@ -162,6 +189,8 @@ def mask(
 @overload
 def is_nan(x: float, /, out: None = None, *, threads: int | None = None) -> bool: ...
 @overload
+def is_nan(x: _T, /, out: None = None, *, threads: int | None = None) -> _T: ...
+@overload
 def is_nan(
     x: _Array, /, out: None = None, *, threads: int | None = None
 ) -> npt.NDArray[np.bool_]: ...
@@ -170,6 +199,8 @@ def is_nan(x: _Array | float, /, out: _Out, *, threads: int | None = None) -> _O
 @overload
 def is_inf(x: float, /, out: None = None, *, threads: int | None = None) -> bool: ...
 @overload
+def is_inf(x: _T, /, out: None = None, *, threads: int | None = None) -> _T: ...
+@overload
 def is_inf(
     x: _Array, /, out: None = None, *, threads: int | None = None
 ) -> npt.NDArray[np.bool_]: ...
@@ -177,6 +208,8 @@ def is_inf(
 def is_inf(x: _Array | float, /, out: _Out, *, threads: int | None = None) -> _Out: ...
 @overload
 def is_finite(x: float, /, out: None = None, *, threads: int | None = None) -> bool: ...
+@overload
+def is_finite(x: _T, /, out: None = None, *, threads: int | None = None) -> _T: ...
 @overload
 def is_finite(
     x: _Array, /, out: None = None, *, threads: int | None = None
@@ -208,4 +241,52 @@ def nan_to_num(
     neginf: float | None = None,
 ) -> _X: ...
 def unscale_and_check(x: _Array, factor: float, /) -> bool: ...
-def run_command(arguments: list[str]) -> int: ...
+
+# The checker of files, for the modules of this package.
+_Path = str | PathLike[str]
+_Options = dict[str, Any]
+_Progress = bool | Callable[[int, int], object]
+_Replaced = tuple[str | None, str, list[int], tuple[int, int, int]]
+
+@final
+class Document:
+    def __new__(cls, json: str, page: str, status: int) -> Document: ...
+    @property
+    def status(self) -> int: ...
+    def json(self) -> str: ...
+    def page(self) -> str: ...
+    def file(self, number: int) -> Document | None: ...
+
+def check_paths(
+    paths: Sequence[_Path], options: _Options, progress: _Progress
+) -> Document: ...
+def check_one(
+    path: _Path, options: _Options, progress: _Progress
+) -> Document: ...
+def lint_paths(
+    paths: Sequence[_Path], options: _Options, progress: _Progress
+) -> Document: ...
+def list_paths(paths: Sequence[_Path], options: _Options) -> list[str]: ...
+def fix_one(
+    input: _Path,
+    output: _Path | None,
+    values: tuple[str, str, str],
+    options: _Options,
+    force: bool,
+    progress: _Progress,
+) -> tuple[str, list[_Replaced]]: ...
+def plan_file(
+    path: str, most: int, options: _Options
+) -> tuple[str, list[tuple[int, str]]]: ...
+def look_at_pieces(pieces: Sequence[str], threads: int | None) -> str: ...
+def add_tallies(tallies: Sequence[str]) -> str: ...
+def merge_file(
+    path: _Path, plan: str, tallies: Sequence[str], options: _Options
+) -> Document: ...
+def merge_paths(
+    paths: Sequence[_Path],
+    planned: Mapping[str, tuple[str, Sequence[str]]],
+    options: _Options,
+) -> Document: ...
+def html_page(title: str, body: str) -> str: ...
+def run_command(arguments: Sequence[str]) -> int: ...

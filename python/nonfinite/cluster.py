@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from os import fspath
 from typing import Any, Unpack
 
-import nonfinite._files as _files
+import nonfinite._native as _native
 import nonfinite.report as report
 from nonfinite.files import Path
 from nonfinite.options import Options, checked
@@ -39,7 +39,7 @@ class Tallies:
 
     def __add__(self, other: Tallies) -> Tallies:
         """Add tallies of other pieces. Raises ClusterError if both have the same piece."""
-        return Tallies(_files.add_tallies([self.json, other.json]))
+        return Tallies(_native.add_tallies([self.json, other.json]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def plan(path: Path, *, piece: int = PIECE, **options: Unpack[Options]) -> Plan:
     if piece < 1:
         raise ValueError(f"piece={piece}, and the least is 1 byte")
     known = checked(options, "plan")
-    text, pieces = _files.plan_file(fspath(path), piece, known)
+    text, pieces = _native.plan_file(fspath(path), piece, known)
     return Plan(fspath(path), tuple(Piece(*piece) for piece in pieces), text, known)
 
 
@@ -95,7 +95,7 @@ def check_piece(piece: Piece, *, threads: int | None = 1) -> Tallies:
 
 def check_pieces(pieces: Iterable[Piece], *, threads: int | None = 1) -> Tallies:
     """Look at several pieces. Pieces of the same file share reads. Errors: see `check_piece`."""
-    return Tallies(_files.look_at_pieces([piece.json for piece in pieces], threads))
+    return Tallies(_native.look_at_pieces([piece.json for piece in pieces], threads))
 
 
 def merge(plan: Plan, tallies: Iterable[Tallies]) -> FileReport:
@@ -107,4 +107,4 @@ def merge(plan: Plan, tallies: Iterable[Tallies]) -> FileReport:
     plan, and InvalidFileError if a checksum of the file is wrong.
     """
     texts = [some.json for some in tallies]
-    return report.report(_files.merge_file(plan.path, plan.json, texts, plan.options)).files[0]
+    return report.report(_native.merge_file(plan.path, plan.json, texts, plan.options)).files[0]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Unpack
 
-import nonfinite._files as _files
+import nonfinite._native as _native
 import nonfinite.report as report
 from nonfinite.cluster import PIECE, Piece, Plan, Tallies, check_pieces, plan
 from nonfinite.errors import CheckError, InvalidFileError
@@ -50,7 +50,7 @@ def check(
     """
     arguments = as_list(paths)
     known = checked(options, "check") | {"places": False, "threads": 1}
-    plans = list(_plans(_files.list_paths(arguments, known), piece, known))
+    plans = list(_plans(_native.list_paths(arguments, known), piece, known))
     tasks = [(number, task) for number, of in enumerate(plans) for task in of.tasks(piece)]
     found: list[list[str] | None] = [[] for _ in plans]
     for number, tallies in (engine or executor())(look, tasks):
@@ -60,7 +60,7 @@ def check(
         else:
             texts.append(tallies.json)
     merged = {of.path: (of.json, texts) for of, texts in zip(plans, found) if texts is not None}
-    return report.report(_files.merge_paths(arguments, merged, known))
+    return report.report(_native.merge_paths(arguments, merged, known))
 
 
 def _plans(paths: Iterable[str], piece: int, options: dict[str, Any]) -> Iterator[Plan]:

@@ -25,7 +25,7 @@ class InvalidFileError(CheckError):
 
 
 class LimitError(CheckError):
-    """The file claims more data than `max_expansion` or `max_download` allows."""
+    """The file claims more data than `max_bytes` allows."""
 
 
 class ChangedError(CheckError):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Unpack
 
-import nonfinite._files as _files
+import nonfinite._native as _native
 import nonfinite.report as report
 from nonfinite._progress import shown
 from nonfinite.options import Options, Texts, checked
@@ -20,13 +20,22 @@ and the bytes in total, as far as they are known, about 20 times a second."""
 
 
 def as_list(paths: Path | Iterable[Path]) -> list[Path]:
-    """Return one path or several as a list. Raises TypeError for what is neither."""
+    """Return one path or several as a list. Raises TypeError for what is neither, and ValueError
+    for no path at all."""
     if isinstance(paths, (str, PathLike)):
         return [paths]
-    if isinstance(paths, bytes) or not isinstance(paths, Iterable):
-        kind = type(paths).__name__
-        raise TypeError(f"paths is a {kind}, and must be a str, an os.PathLike or several of them")
-    return list(paths)
+    several = isinstance(paths, Iterable) and not isinstance(paths, (bytes, Mapping))
+    found = list(paths) if several else []
+    if not several or not all(isinstance(path, (str, PathLike)) for path in found):
+        raise TypeError(
+            f"paths is a {type(paths).__name__}, and must be a str, an os.PathLike or several of "
+            "them: check() looks at files. For an array or a tensor in memory call "
+            "nonfinite.assert_finite(x, name=name) or nonfinite.census(x), for a state_dict once "
+            "for each of its items"
+        )
+    if not found:
+        raise ValueError("paths is empty: there is no file to look at")
+    return found
 
 
 def check(
@@ -39,18 +48,17 @@ def check(
     options are those of `nonfinite check`: see `nonfinite.options.Options`.
 
     A file that could not be checked is in the report, with its `error`, and the report is not
-    `complete`. `Report.ok` is True if everything was looked at and nothing is bad. Of no paths, an
-    empty list, the report has no files, and is not `ok`.
+    `complete`. `Report.ok` is True if everything was looked at and nothing is bad.
 
     Raises OSError (such as FileNotFoundError) for a path that leads to no file or to one that
-    cannot be read, and ValueError or TypeError for a wrong option.
+    cannot be read, ValueError for no paths, and ValueError or TypeError for a wrong option.
 
     >>> report = nonfinite.check("checkpoints/", stats=True)        # doctest: +SKIP
     >>> [tensor.name for tensor in report.bad_tensors]              # doctest: +SKIP
     ['layers.3.weight']
     """
     known = checked(options, "check")
-    return report.report(_files.check_paths(as_list(paths), known, shown(progress)))
+    return report.report(_native.check_paths(as_list(paths), known, shown(progress)))
 
 
 def check_file(
@@ -65,7 +73,7 @@ def check_file(
     which some tensors could not be looked at has a report that is not `complete`.
     """
     known = checked(options, "check_file")
-    return report.report(_files.check_one(path, known, shown(progress))).files[0]
+    return report.report(_native.check_one(path, known, shown(progress))).files[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +115,7 @@ def fix(
     posinf: float | str = "max",
     neginf: float | str = "min",
     allow: Texts = (),
-    raw_dtype: Texts = (),
+    as_: Texts = (),
     force: bool = False,
     dry_run: bool = False,
     progress: Progress = False,
@@ -116,7 +124,7 @@ def fix(
 
     A value is a finite number, or "max" or "min": the largest or the least finite number of the
     dtype. All other bytes are copied unchanged. `input` is never overwritten. `output` appears
-    when it is complete, or not at all. `force` replaces an older output. `allow` and `raw_dtype`
+    when it is complete, or not at all. `force` replaces an older output. `allow` and `as_`
     are as in `check`. With `dry_run` nothing is written, and the result lists what would be
     replaced.
 
@@ -126,11 +134,11 @@ def fix(
     """
     if output is None and not dry_run:
         raise TypeError("fix() needs an output, or dry_run=True")
-    options: dict[str, Any] = {"allow": allow, "raw_dtype": raw_dtype}
+    options: dict[str, Any] = {"allow": allow, "as_": as_}
     values = (_value(nan), _value(posinf), _value(neginf))
     target = None if dry_run else output
     shows = shown(progress)
-    format, tensors = _files.fix_one(input, target, values, options, force, shows)
+    format, tensors = _native.fix_one(input, target, values, options, force, shows)
     replaced = (FixedTensor(name, dtype, tuple(shape), *of) for name, dtype, shape, of in tensors)
     return Fixed(format, tuple(replaced))
 

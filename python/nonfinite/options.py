@@ -25,20 +25,15 @@ class Options(TypedDict, total=False):
     """PATTERN:KINDS. Tensors with such a name may hold these kinds: "*.mask:-inf"."""
     as_: Texts
     """PATTERN=FORMAT. Integers and raw bytes in tensors of such a name are numbers of a format:
-    "*_scales=f8e8m0fnu"."""
-    raw_dtype: Texts
-    """DTYPE=FORMAT. The format of elements that numpy saves as raw bytes: "V2=bf16"."""
-    skip_unknown: bool
-    """Files and tensors of unknown formats do not change `Report.exit_status`."""
-    max_expansion: int
-    """The most bytes of decoded numbers for each byte of a file. 0 means no bound."""
-    max_download: int
-    """The most bytes to download from a URL. 0 means no bound."""
+    "*_scales=f8e8m0fnu". DTYPE=FORMAT is for elements that numpy saves as raw bytes: "V2=bf16"."""
+    strict: bool
+    """Whatever was not looked at makes `Report.exit_status` 2, even if a tensor is bad, and so do
+    files of no known format in folders."""
+    max_bytes: int | None
+    """The most bytes of a file to download or to read from standard input, and of its decoded
+    numbers. None means 16 GiB, and 1 MiB of numbers for each byte of the file."""
     threads: int | None
     """The number of threads. None means as many as the machine runs at a time."""
-    mmap: bool
-    """Map files into memory instead of reading them. A file that another process truncates then
-    ends this process."""
 
 
 NAMES = frozenset(Options.__annotations__)

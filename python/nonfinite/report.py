@@ -1,15 +1,16 @@
-"""The report of a check. The fields are those of the JSON document (check/SCHEMA.md)."""
+"""The report of a check. The fields are those of the JSON document (crates/check/SCHEMA.md)."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, is_dataclass
+from functools import cache
 from html import escape
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
-from nonfinite._files import Document
-
-_Json = dict[str, Any]
+from nonfinite._native import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +21,9 @@ class Element:
     """The index of the element on each axis. For a scale, of the first element of its block."""
     bits: str
     """The bits in hexadecimal, such as "0x7fc00000"."""
-    quiet: bool | None
+    quiet: bool | None = None
     """Whether a NaN is quiet. None for infinities, and for formats without the distinction."""
-    part: str | None
+    part: str | None = None
     """"real" or "imaginary", or the name of a scale."""
 
 
@@ -34,25 +35,26 @@ class Finding:
     first: Element | None
 
 
-@dataclass(frozen=True, slots=True)
-class Extreme:
-    """The minimum, the maximum, or the maximum magnitude, and where the first such number is."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where the first number of a value is."""
 
-    value: float
     coordinate: tuple[int, ...]
-    part: str | None
+    part: str | None = None
+    """As that of an `Element`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
-    """The finite numbers of a tensor. The extremes are None without a finite number."""
+    """The finite numbers, with the option `stats`. Without it, and without a finite number, the
+    extremes are None. Without it the counts are None, too."""
 
-    min: Extreme | None
-    max: Extreme | None
-    max_abs: Extreme | None
-    zeros: int
-    subnormals: int
-    normals: int
+    min: float | None = None
+    max: float | None = None
+    max_abs: float | None = None
+    zeros: int | None = None
+    subnormals: int | None = None
+    normals: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ class Large:
 
     count: int
     bound: float
-    largest: Extreme
+    max_abs: float
+    max_abs_at: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class Axis:
     extent: int
     indices: int
     """How many indices have a bad element."""
-    ranges: tuple[tuple[int, int], ...]
+    ranges: tuple[tuple[int, int], ...] = ()
     """The first and the last index of each range. Empty for more than four ranges."""
 
 
@@ -113,16 +116,29 @@ class Where:
     """What the places have in common, such as "row 17 only, in full"."""
     elements: int
     axes: tuple[Axis, ...]
-    map: Map | None
+    map: Map | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class TensorReport:
+class Asks:
+    """The keyword argument that lets a check look at something. As text: `as_="V2=bf16"`."""
+
+    option: str
+    example: str | None = None
+
+    def __str__(self) -> str:
+        # The schema has the names of the arguments, but `as` is a word of Python.
+        name = "as_" if self.option == "as" else self.option
+        return name if self.example is None else f'{name}="{self.example}"'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorReport(Stats):
     """The result of the check of a tensor."""
 
     name: str | None
     """None where the file format has no names."""
-    shard: str | None
+    shard: str | None = None
     """The file of the tensor, if that is not the file that was checked."""
     dtype: str
     """The type of the elements as the file spells it."""
@@ -131,19 +147,22 @@ class TensorReport:
     bytes: int
     looked_at: str
     """"values", "scales", "always_finite", "not_float" or "unreadable"."""
-    reason: str | None
+    reason: str | None = None
     """Why the tensor is unreadable."""
-    scales: Scales | None
+    asks: Asks | None = None
+    """What lets a check look at it."""
+    scales: Scales | None = None
     nan: Finding
     pos_inf: Finding
     neg_inf: Finding
-    stats: Stats | None
-    """The finite numbers, with the option `stats`."""
-    large: Large | None
-    """The finite numbers above `max_abs`. None if there are none."""
+    min_at: Place | None = None
+    max_at: Place | None = None
+    max_abs_at: Place | None = None
+    large: Large | None = None
+    """The finite numbers above the option `max_abs`. None if there are none."""
     bad: tuple[str, ...]
     """What makes the tensor bad: some of "nan", "pos_inf", "neg_inf" and "large"."""
-    where: Where | None
+    where: Where | None = None
 
     @property
     def is_bad(self) -> bool:
@@ -158,11 +177,11 @@ class NotLookedAt:
     name: str | None
     """The tensor or the member of an archive. None for the whole file."""
     reason: str
-    asks: str | None
-    """The keyword argument that lets a check look at it, such as `raw_dtype="V2=bf16"`."""
+    asks: Asks | None = None
+    """What lets a check look at it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FileReport:
     """The result of the check of a file."""
 
@@ -174,7 +193,7 @@ class FileReport:
     """Whether every tensor that could hold a NaN was looked at."""
     error: str | None
     """Why the file could not be checked."""
-    damaged: bool
+    damaged: bool = False
     """Whether a part is damaged, and the other parts were checked."""
     not_looked_at: tuple[NotLookedAt, ...]
     tensors: tuple[TensorReport, ...] = field(repr=False)
@@ -187,11 +206,11 @@ class FileReport:
         return tuple(tensor for tensor in self.tensors if tensor.is_bad)
 
     def _repr_html_(self) -> str | None:
-        return _frame(self._document)
+        return frame(self._document)
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals(Stats):
     """Sums over tensors. `tensors`, `elements` and `bytes` are of those that were looked at."""
 
     tensors: int
@@ -204,15 +223,8 @@ class Totals:
     not_float: int
     always_finite: int
     unreadable: int
-    min: float | None = None
-    """The minimum of all finite numbers. This and the following fields need the option `stats`."""
-    max: float | None = None
-    max_abs: float | None = None
-    zeros: int | None = None
-    subnormals: int | None = None
-    normals: int | None = None
     all_zeros: int | None = None
-    """Tensors in which every number is zero."""
+    """With the option `stats`: tensors in which every number is zero."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,16 +238,18 @@ class Report:
     complete: bool
     """Whether every file could be read, and every tensor that could hold a NaN was looked at."""
     exit_status: int
-    """That of the command: 2 if not complete (see `skip_unknown`), else 1 if bad, else 0."""
+    """That of the command: 2 if a file is damaged, else 1 if bad, else 2 if not complete, or 0.
+    `strict` changes this."""
     totals: Totals
     by_dtype: dict[str, Totals] = field(repr=False)
     files: tuple[FileReport, ...] = field(repr=False)
+    no_format: tuple[str, ...]
+    """The files of no known format in folders and patterns. They do not count for `complete`."""
     _document: Document = field(repr=False, compare=False)
 
     @property
     def ok(self) -> bool:
-        """Whether everything was looked at, and nothing is bad. False if there are no files, as for
-        `check(glob(...))` with a pattern that no file has."""
+        """Whether everything was looked at, and nothing is bad. False if there are no files."""
         return self.exit_status == 0 and bool(self.files)
 
     @property
@@ -257,10 +271,10 @@ class Report:
         return self._document.page()
 
     def _repr_html_(self) -> str | None:
-        return _frame(self._document)
+        return frame(self._document)
 
 
-def _frame(document: Document | None) -> str | None:
+def frame(document: Document | None) -> str | None:
     """The page in a frame: its style and its script are then apart from those of a notebook."""
     if document is None:
         return None
@@ -271,113 +285,35 @@ def _frame(document: Document | None) -> str | None:
 
 def report(document: Document) -> Report:
     """Build the report from a document of the checker."""
-    read: _Json = json.loads(document.json())
-    totals: _Json = read["totals"]
-    by_dtype: _Json = totals.pop("by_dtype")
-    files = read["files"]
-    return Report(
-        schema_version=read["schema_version"],
-        version=read["version"],
-        is_bad=read["bad"],
-        complete=read["complete"],
-        exit_status=document.status,
-        totals=Totals(**totals),
-        by_dtype={dtype: Totals(**sums) for dtype, sums in by_dtype.items()},
-        files=tuple(_file(file, document.file(number)) for number, file in enumerate(files)),
-        _document=document,
-    )
+    read: dict[str, Any] = json.loads(document.json())
+    read["by_dtype"] = read["totals"].pop("by_dtype")
+    read |= {"is_bad": read["bad"], "exit_status": document.status, "_document": document}
+    for number, file in enumerate(read["files"]):
+        file |= {"is_bad": file["bad"], "_document": document.file(number)}
+    built: Report = read_as(Report, read)
+    return built
 
 
-def _file(read: _Json, document: Document | None) -> FileReport:
-    return FileReport(
-        path=read["path"],
-        format=read["format"],
-        is_bad=read["bad"],
-        complete=read["complete"],
-        error=read["error"],
-        damaged=read.get("damaged", False),
-        not_looked_at=tuple(map(_not_looked_at, read["not_looked_at"])),
-        tensors=tuple(map(_tensor, read["tensors"])),
-        _document=document,
-    )
+def read_as(kind: Any, read: Any) -> Any:
+    """Make a value of JSON a value of this type. Leaves out fields that the type does not have."""
+    return _reader(kind)(read)
 
 
-def _not_looked_at(read: _Json) -> NotLookedAt:
-    asks = read.get("asks")
-    if asks is not None:
-        # The schema has the names of the keyword arguments.
-        option, example = asks["option"], asks.get("example")
-        asks = option if example is None else f'{option}="{example}"'
-    return NotLookedAt(read["name"], read["reason"], asks)
-
-
-_NOTHING = Finding(0, None)
-
-
-def _tensor(read: _Json) -> TensorReport:
-    get = read.get
-    scales = get("scales")
-    large = get("large")
-    where = get("where")
-    return TensorReport(
-        name=read["name"],
-        shard=get("shard"),
-        dtype=read["dtype"],
-        shape=tuple(read["shape"]),
-        elements=read["elements"],
-        bytes=read["bytes"],
-        looked_at=read["looked_at"],
-        reason=get("reason"),
-        scales=scales and Scales(scales["block"], scales["format"], tuple(scales["fields"])),
-        nan=_finding(read["nan"]),
-        pos_inf=_finding(read["pos_inf"]),
-        neg_inf=_finding(read["neg_inf"]),
-        stats=_stats(read) if "zeros" in read else None,
-        large=large and Large(large["count"], large["bound"], _extreme(large, "max_abs")),
-        bad=tuple(read["bad"]),
-        where=where and _where(where),
-    )
-
-
-def _finding(read: _Json) -> Finding:
-    first = read["first"]
-    if first is None:
-        return _NOTHING
-    coordinate = tuple(first["coordinate"])
-    element = Element(coordinate, first["bits"], first.get("quiet"), first.get("part"))
-    return Finding(read["count"], element)
-
-
-def _extreme(read: _Json, name: str) -> Extreme:
-    place = read[f"{name}_at"]
-    return Extreme(read[name], tuple(place["coordinate"]), place.get("part"))
-
-
-def _stats(read: _Json) -> Stats:
-    has_numbers = "max_abs" in read
-    return Stats(
-        min=_extreme(read, "min") if has_numbers else None,
-        max=_extreme(read, "max") if has_numbers else None,
-        max_abs=_extreme(read, "max_abs") if has_numbers else None,
-        zeros=read["zeros"],
-        subnormals=read["subnormals"],
-        normals=read["normals"],
-    )
-
-
-def _pairs(read: list[list[int]]) -> tuple[tuple[int, int], ...]:
-    return tuple((first, second) for first, second in read)
-
-
-def _where(read: _Json) -> Where:
-    axes = (
-        Axis(axis["extent"], axis["indices"], _pairs(axis.get("ranges", [])))
-        for axis in read["axes"]
-    )
-    drawn = read.get("map")
-    return Where(read["statement"], read["elements"], tuple(axes), drawn and _map(drawn))
-
-
-def _map(read: _Json) -> Map:
-    groups, rows, columns = (Step(**read[name]) for name in ("groups", "rows", "columns"))
-    return Map(groups, rows, columns, _pairs(read["lit"]))
+@cache
+def _reader(kind: Any) -> Callable[[Any], Any]:
+    """The function that makes a value of JSON a value of this type. A field of a class that the
+    JSON leaves out has its default."""
+    parts, make = get_args(kind), kind
+    if is_dataclass(kind):
+        fields = [(name, _reader(hint)) for name, hint in get_type_hints(kind).items()]
+        return lambda read: make(**{name: of(read[name]) for name, of in fields if name in read})
+    if get_origin(kind) is UnionType:
+        some = _reader(parts[0])
+        return lambda read: None if read is None else some(read)
+    if get_origin(kind) is tuple:
+        item = _reader(parts[0])
+        return lambda read: tuple(map(item, read))
+    if get_origin(kind) is dict:
+        item = _reader(parts[1])
+        return lambda read: {name: item(value) for name, value in read.items()}
+    return lambda read: read

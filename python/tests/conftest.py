@@ -6,11 +6,13 @@ package.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import ml_dtypes
 import numpy as np
+import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -37,3 +39,25 @@ DTYPES = [
         ]
     ),
 ]
+
+
+if os.environ.get("NONFINITE_DOUBLE"):
+    # All tests with the double of the CUDA driver: tensors on the CPU stand for those on a device.
+    from double import double  # noqa: F401
+
+    @pytest.fixture(autouse=True)
+    def on_a_device(double):
+        pass
+
+    #: On a device a node of autograd outside of the model is named, and not the operation inside.
+    NODES = (
+        "test_backward_of_the_loss",
+        "test_one_of_two_outputs_has_a_bad_gradient_from_outside",
+        "test_the_operation_is_named[sqrt at zero-",
+        "test_the_operation_is_named[backward of an autograd.Function-",
+    )
+
+    def pytest_collection_modifyitems(items):
+        for item in items:
+            if item.name.startswith(NODES) and "operations" not in item.name:
+                item.add_marker(pytest.mark.xfail(reason="names the node", strict=True))

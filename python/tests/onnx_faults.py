@@ -308,9 +308,20 @@ def loop_in_if() -> Case:
                 "choose.then_branch.loop.body", 5, (0,))  # fmt: skip
 
 
+def hidden_half_overflow() -> Case:
+    """ONNX Runtime computes in float32, so that all values of the run are finite."""
+    nodes = [
+        node("Mul", "x x", "y", "square"), node("ReduceMean", "y", "z", "mean", keepdims=0),
+        node("Sqrt", "z", "w", "root"),
+    ]  # fmt: skip
+    made = model_of(nodes, {}, [value("x", T.FLOAT16, [4])], [value("w", T.FLOAT16)])
+    return Case(made, {"x": np.full(4, 1000, np.float16)}, "square", "hidden overflow")
+
+
 CASES: list[Callable[[], Case]] = [
     masked_softmax, zero_by_zero, log_of_negative, inf_minus_inf, half_overflow, bad_weight,
     bad_input, embedding_row, in_loop, in_if, in_scan, zero_deviation, fp8_overflow,
     folded_constant, fused_product, negative_variance, power_of_negative, reciprocal_of_zero,
     uninitialised_buffer, arccosine_beyond_one, half_weight, loop_in_if,
+    hidden_half_overflow,
 ]  # fmt: skip

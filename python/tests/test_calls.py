@@ -1,9 +1,7 @@
-"""The ways to call a function: short calls and all others have the same answers and errors."""
+"""The ways to call a function have the same answers and errors, for small and large arrays."""
 
 from __future__ import annotations
 
-import inspect
-import pickle
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +13,7 @@ from test_process import run
 import nonfinite as nf
 
 SMALL = np.float32([[1, np.nan, np.inf], [-np.inf, 0, 2]])
-# More bytes than the short way takes.
+# More bytes than are read with the GIL.
 LARGE = np.tile(SMALL, (5000, 1))
 QUESTIONS: list[Callable[..., Any]] = [nf.any, nf.all, nf.count]
 MASKS: list[tuple[Callable[..., Any], str]] = [
@@ -78,32 +76,6 @@ def test_the_same_answers(x: np.ndarray) -> None:
 def test_wrong_arguments(call: Callable[[np.ndarray], object], x: np.ndarray) -> None:
     with pytest.raises(TypeError, match="argument"):
         call(x)
-
-
-def test_functions_look_like_others() -> None:
-    for ask in (nf.all_finite, nf.any, nf.mask, nf.is_nan):
-        assert ask.__doc__ and ask.__doc__.startswith(("Whether", "One bool"))
-        assert ask.__module__ == nf.position.__module__
-        assert pickle.loads(pickle.dumps(ask)) is ask
-    assert str(inspect.signature(nf.all_finite)) == "(x, /, *, threads=None)"
-    assert str(inspect.signature(nf.mask)) == "(x, predicate, /, out=None, *, threads=None)"
-
-
-def test_panics_of_short_calls_are_exceptions() -> None:
-    program = """
-import os
-os.environ["NONFINITE_BACKEND"] = "no-such-backend"
-import numpy as np, nonfinite as nf
-x, out = np.ones(64, np.float32), np.zeros(64, bool)
-nf.all_finite(np.ones(1, int))  # numpy is known now, so that the next calls are short
-for call in (lambda: nf.all_finite(x), lambda: nf.count(x, "nan"), lambda: nf.is_nan(x, out=out)):
-    try:
-        call()
-    except BaseException as error:
-        assert "no-such-backend" in str(error), error
-        print(type(error).__name__)
-"""
-    assert run(program).split() == ["PanicException"] * 3
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the list of threads is in /proc of Linux")

@@ -18,6 +18,7 @@ from sample_files import HUGE, PATIENCE, huge, model, safetensors
 
 import nonfinite
 from nonfinite import distributed
+from nonfinite.report import Asks
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def test_counts_and_places_are_those_of_numpy(tmp_path):
         array = tensors[tensor.name]
         assert tensor.shape == array.shape and tensor.bytes == array.nbytes
         if array.dtype != np.float32:
-            assert tensor.looked_at == "not_float" and tensor.stats is None
+            assert tensor.looked_at == "not_float" and tensor.max is tensor.zeros is None
             continue
         kinds = {
             "nan": np.isnan(array), "pos_inf": np.isposinf(array), "neg_inf": np.isneginf(array),
@@ -62,9 +63,8 @@ def test_counts_and_places_are_those_of_numpy(tmp_path):
             else:
                 assert found.first is None
         finite = np.where(np.isfinite(array), array, 0)
-        assert tensor.stats.max.value == finite.max()
-        assert tensor.stats.min.value == finite.min()
-        assert finite[tensor.stats.max.coordinate] == finite.max()
+        assert tensor.max == finite.max() and tensor.min == finite.min()
+        assert finite[tensor.max_at.coordinate] == finite.max()
     where = report.tensors[1].where
     assert where.statement.startswith("rows 3, 17 only")
     assert sum(count for _, count in where.map.lit) == where.elements == 201
@@ -78,7 +78,6 @@ def test_paths(models):
     assert of(models / "*.*[sy]") == names
     assert of([models / "clean.npy"]) == {"clean.npy"}
     assert of(iter([models / "clean.npy", str(models / "bad.safetensors")])) == names
-    assert of([]) == set()
 
 
 @pytest.mark.parametrize(
@@ -91,8 +90,8 @@ def test_paths(models):
         (["--fail-on", "-inf"], {"fail_on": "-inf"}),
         (["--max-abs", "2.5"], {"max_abs": 2.5}),
         (["--as", "ids=f64"], {"as_": "ids=f64"}),
-        (["--threads", "1", "--mmap"], {"threads": 1, "mmap": True}),
-        (["--max-expansion", "0", "--max-download", "0"], {"max_expansion": 0, "max_download": 0}),
+        (["--threads", "1"], {"threads": 1}),
+        (["--max-bytes", "0"], {"max_bytes": 0}),
     ],
 )
 def test_the_document_and_the_status_are_those_of_the_command(models, words, options):
@@ -110,6 +109,17 @@ def test_the_document_and_the_status_are_those_of_the_command(models, words, opt
             assert list(tensor.bad) == entry["bad"]
             assert (tensor.large is None) == ("large" not in entry)
             assert tensor.where is None or tensor.where.statement == entry["where"]["statement"]
+            plain = json.loads(json.dumps(dataclasses.asdict(tensor)))
+            assert holds(plain, entry), entry
+
+
+def holds(fields, entry):
+    """Whether everything that the document has of something is in the fields of its class."""
+    if isinstance(entry, dict):
+        return all(name in fields and holds(fields[name], value) for name, value in entry.items())
+    if isinstance(entry, list):
+        return all(holds(*pair) for pair in zip(fields, entry, strict=True))
+    return fields == entry
 
 
 def test_raw_dtypes(tmp_path):
@@ -119,10 +129,11 @@ def test_raw_dtypes(tmp_path):
     assert not report.complete and report.exit_status == 2 and not report.is_bad
     assert report.not_looked_at[0][0] == str(tmp_path / "raw.npy")
     assert report.files[0].tensors[0].reason == report.not_looked_at[0][1].reason
-    assert report.not_looked_at[0][1].asks == 'raw_dtype="V2=bf16"'
-    with pytest.raises(nonfinite.FixError, match='say what they are by raw_dtype="V2=bf16"'):
+    assert report.not_looked_at[0][1].asks == Asks("as", "V2=bf16")
+    assert str(report.not_looked_at[0][1].asks) == 'as_="V2=bf16"'
+    with pytest.raises(nonfinite.FixError, match='say what they are by as_="V2=bf16"'):
         nonfinite.fix(tmp_path / "raw.npy", tmp_path / "fixed.npy")
-    report = nonfinite.check(tmp_path / "raw.npy", raw_dtype="V2=bf16")
+    report = nonfinite.check(tmp_path / "raw.npy", as_="V2=bf16")
     assert report.files[0].tensors[0].nan.count == 1
 
 
@@ -134,13 +145,16 @@ def test_what_was_not_looked_at_is_never_clean(models):
     files = {Path(file.path).name: file for file in report.files}
     assert "version 9.0" in files["broken.npy"].error
     assert not files["broken.npy"].complete and files["broken.npy"].tensors == ()
-    assert [part.name for part in files["unknown.bin"].not_looked_at] == [None]
+    assert "unknown.bin" not in files and report.no_format == (str(models / "unknown.bin"),)
     (models / "broken.npy").unlink()
-    assert nonfinite.check(models).exit_status == 2
-    report = nonfinite.check(models, skip_unknown=True)
-    assert report.exit_status == 1 and not report.complete
-    report = nonfinite.check(models / "unknown.bin", skip_unknown=True)
-    assert report.exit_status == 2
+    assert nonfinite.check(models).exit_status == 1
+    assert nonfinite.check(models, strict=True).exit_status == 2
+    (models / "bad.safetensors").unlink()
+    report = nonfinite.check(models)
+    assert report.exit_status == 0 and report.complete and report.ok
+    assert nonfinite.check(models, strict=True).exit_status == 2
+    report = nonfinite.check(models / "unknown.bin")
+    assert report.exit_status == 2 and not report.complete and report.no_format == ()
 
 
 def test_errors_have_types(models):
@@ -165,8 +179,8 @@ def test_errors_have_types(models):
             nonfinite.check([models / "clean.npy", f"{models}/{missing}"])
     table = models / "t.npz"
     np.savez_compressed(table, np.zeros(1 << 20))
-    with pytest.raises(nonfinite.LimitError, match=r"\(max_expansion\)"):
-        nonfinite.check_file(table, max_expansion=1)
+    with pytest.raises(nonfinite.LimitError, match=r"\(max_bytes\)"):
+        nonfinite.check_file(table, max_bytes=1)
 
 
 @pytest.mark.parametrize(
@@ -178,8 +192,9 @@ def test_errors_have_types(models):
         ({"allow": "no colon"}, ValueError, "allow='no colon'|allow=\"no colon\""),
         ({"allow": 3}, TypeError, "allow"),
         ({"as_": "x=f99"}, ValueError, "no format"),
-        ({"raw_dtype": "f4=bf16"}, ValueError, "no dtype of raw bytes"),
-        ({"threads": 0}, ValueError, "threads"),
+        ({"as_": "V1=bf16"}, ValueError, "bf16 has 2 bytes, not 1"),
+        ({"threads": 0}, ValueError, "threads=0, and the least is 1"),
+        ({"threads": -1}, ValueError, "threads=-1, and the least is 1"),
         ({"threads": "two"}, TypeError, "threads"),
         ({"stats": "yes"}, TypeError, "stats"),
         ({"mapp": True}, TypeError, "unexpected keyword argument 'mapp'"),
@@ -193,11 +208,13 @@ def test_wrong_options_are_refused_first(options, kind, words):
 
 def test_wrong_paths_are_refused():
     for function in [nonfinite.check, distributed.check]:
-        for wrong in (None, 5, b"x.npy"):
+        for wrong in (None, 5, b"x.npy", {"layer.weight": np.ones(2)}, np.ones(2), [np.ones(2)]):
             with pytest.raises(TypeError, match=f"paths is a {type(wrong).__name__}, and must be"):
                 function(wrong)
-        # Nothing was looked at.
-        assert not function([]).ok
+        with pytest.raises(TypeError, match=r"For an array .* nonfinite.assert_finite"):
+            function({"layer.weight": np.ones(2)})
+        with pytest.raises(ValueError, match="paths is empty"):
+            function([])
     for function in [nonfinite.check, nonfinite.check_file]:
         with pytest.raises(TypeError, match="progress is a int"):
             function("missing.npy", progress=5)
@@ -384,6 +401,76 @@ def test_a_notebook_shows_progress_and_the_page(tmp_path):
     assert result["text/plain"].startswith("Report(")
 
 
+@pytest.fixture
+def quantised(tmp_path):
+    """A model of two layers, with a scale of zero and the state of a quantiser."""
+    tensors = {}
+    for layer, scale in ((2, 0.5), (10, 0)):
+        tensors[f"layers.{layer}.weight_packed"] = np.full((4, 16), 0x21, np.uint8)
+        tensors[f"layers.{layer}.weight_scale"] = np.full((4, 1), 120, np.uint8)
+        tensors[f"layers.{layer}.input_scale"] = np.full(1, scale, np.float32)
+    tensors["layers.2.weight_quantizer._amax"] = np.ones(1, np.float32)
+    safetensors(tmp_path / "model.safetensors", tensors)
+    (tmp_path / "config.json").write_text('{"quantization_config": {"quant_method": "modelopt"}}')
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "words, options, rules",
+    [
+        ([], {}, ["scale-zero", "orphan-scale"]),
+        (["--warnings", "off"], {"warnings": "off"}, ["scale-zero"]),
+        (["--allow", "scale-zero:*.10.*"], {"allow": "scale-zero:*.10.*"}, ["orphan-scale"]),
+        (
+            ["--allow", "scale-zero", "--allow", "orphan-scale", "--warnings", "notes"],
+            {"allow": ["scale-zero", "orphan-scale"], "warnings": "notes"},
+            [],
+        ),
+        (["--strict"], {"strict": True}, ["scale-zero", "orphan-scale"]),
+        (["--threads", "1"], {"threads": 1}, ["scale-zero", "orphan-scale"]),
+    ],
+)
+def test_lint_is_that_of_the_command(quantised, words, options, rules):
+    (quantised / "unknown.bin").write_bytes(bytes(range(256)) * 10)
+    page = quantised / "page.html"
+    status, text = command("lint", "--json", "--html", page, *words, quantised)
+    page = page.rename(quantised.parent / "page.html").read_text()
+    report = nonfinite.lint(quantised, **options)
+    assert report.to_json() + "\n" == text and report.to_html() == page
+    assert report.exit_status == status and report.ok == (status == 0)
+    assert [found.rule for found in report.findings] == rules
+    assert len(report.errors) + len(report.warnings) == len(rules)
+    assert report.complete and report.no_format == (str(quantised / "unknown.bin"),)
+    document = json.loads(text)
+    for name in ("findings", "files"):
+        for read, entry in zip(getattr(report, name), document[name], strict=True):
+            assert holds(json.loads(json.dumps(dataclasses.asdict(read))), entry)
+    status, lines = command("lint", *words, quantised)
+    assert lines.splitlines()[:-1] == [str(found) for found in report.findings]
+    assert pickle.loads(pickle.dumps(report)) == report
+
+
+def test_lint_of_files_that_cannot_be_checked(quantised):
+    (quantised / "broken.npy").write_bytes(b"\x93NUMPY\x09\0")
+    report = nonfinite.lint(quantised)
+    assert not report.complete and not report.ok and report.exit_status == 2
+    assert ["version 9.0" in (file.error or "") for file in report.files] == [True, False]
+    for paths, error in [
+        (quantised / "nowhere", FileNotFoundError),
+        ([], ValueError),
+        (b"x", TypeError),
+    ]:
+        with pytest.raises(error):
+            nonfinite.lint(paths)
+    for options, message in [
+        ({"allow": "zero"}, 'allow="zero": there is no rule "zero"'),
+        ({"warnings": "some"}, 'warnings="some": is none of off, on and notes'),
+        ({"threads": 0}, "threads=0"),
+    ]:
+        with pytest.raises(ValueError, match=re.escape(message)):
+            nonfinite.lint(quantised, **options)
+
+
 def test_a_terminal_shows_a_bar(tmp_path):
     huge(tmp_path / "huge.npy")
     program = f"import nonfinite; nonfinite.check({str(tmp_path / 'huge.npy')!r}, progress=True)"
@@ -415,7 +502,7 @@ def test_an_import_loads_the_names_at_their_first_use():
     program = """
 import sys, nonfinite
 assert "nonfinite.report" not in sys.modules and "numpy" not in sys.modules
-assert callable(nonfinite.check) and "Report" in dir(nonfinite)
+assert callable(nonfinite.check) and {"Report", "torch", "trace_onnx"} < set(dir(nonfinite))
 from nonfinite import Report, _checks, distributed
 assert all(hasattr(nonfinite, name) for name in _checks.__all__)
 assert not hasattr(nonfinite, "nothing")
@@ -428,5 +515,6 @@ def test_each_module_can_be_the_first():
     """As in a process that unpickles a piece."""
     modules = (Path(nonfinite.__file__).parent).glob("*.py")
     for module in {path.stem for path in modules} - {"__init__", "__main__"}:
-        line = [sys.executable, "-c", f"import nonfinite.{module}"]
-        subprocess.run(line, check=True, timeout=PATIENCE)
+        more = f"from nonfinite import {module}; import nonfinite; nonfinite.check, nonfinite.Piece"
+        for program in (f"import nonfinite.{module}", more):
+            subprocess.run([sys.executable, "-c", program], check=True, timeout=PATIENCE)

@@ -166,9 +166,10 @@ def test_threads(threads: int, dtype: type) -> None:
         assert nf.census(view, threads=threads) == nf.census(view)
 
 
-def test_too_many_threads() -> None:
-    with pytest.raises(ValueError, match="threads=1025"):
-        nf.all_finite(1.0, threads=1025)
+def test_wrong_numbers_of_threads() -> None:
+    for threads in (-1, 1025):
+        with pytest.raises(ValueError, match=f"threads={threads}, and must be from 0 to 1024"):
+            nf.all_finite(1.0, threads=threads)
 
 
 @pytest.mark.parametrize("dtype", ["?", "b", "B", "h", "i", "l", "q", "Q"])
@@ -242,7 +243,8 @@ class TestOut:
             ([0, 0, 0, 0], TypeError, "no array of bool"),
             ([[False, False], [False, False]], ValueError, "read-only"),
             (True, TypeError, "no array of bool"),
-            ("out", TypeError, "no array"),
+            ("out", TypeError, "out is of the type str, which is no array of bool"),
+            (bytearray(4), TypeError, "out is of the type bytearray, which is no array of bool"),
         ],
     )
     def test_wrong(self, out: object, error: type[Exception], message: str) -> None:

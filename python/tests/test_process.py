@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -79,37 +78,6 @@ def test_memory_is_flat(name: str) -> None:
     raise AssertionError(f"bytes and references in each round: {seen}")
 
 
-def test_threads_of_python() -> None:
-    """Many threads ask about the same and about own arrays, small and large."""
-    shared = np.ones((700, 1000), np.float32)
-    shared[699, 999] = np.nan
-    failures: list[BaseException] = []
-    start = threading.Barrier(8)
-
-    def work(seed: int) -> None:
-        try:
-            start.wait()
-            random = np.random.default_rng(seed)
-            own = random.normal(size=(50, 40))
-            for i in range(150):
-                assert nf.position(shared, "nan", threads=(None, 2, 3)[i % 3]) == (699, 999)
-                assert nf.is_nan(shared).sum() == 1
-                own[i % 50, 3] = np.inf
-                assert nf.count(own, "inf") == i % 50 + 1 if i < 50 else 50
-                assert nf.census(own[::-1]).pos_inf.first is not None
-                for wrong in ("abc", object()):
-                    refused(wrong)
-        except BaseException as failure:
-            failures.append(failure)
-
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures, failures
-
-
 def run(program: str) -> str:
     result = subprocess.run(
         [sys.executable, "-W", "ignore::DeprecationWarning", "-c", program],
@@ -145,13 +113,21 @@ assert "numpy" not in sys.modules
     run(program)
 
 
-@pytest.mark.parametrize(
-    "name", ["cluster", "distributed", "errors", "files", "options", "report", "_checks", "_files"]
-)
-def test_each_module_can_be_the_first(name: str) -> None:
-    """A process that unpickles a piece imports its module, and not the package's names."""
-    run(f"import nonfinite.{name}")
-    run(f"from nonfinite import {name}; import nonfinite; nonfinite.check; nonfinite.Piece")
+def test_trace_names_all_that_is_missing() -> None:
+    program = """
+import importlib.util
+found = importlib.util.find_spec
+gone = ("onnx", "onnxruntime", "nonfinite_onnxruntime")
+importlib.util.find_spec = lambda name: None if name in gone else found(name)
+import nonfinite
+try:
+    nonfinite.trace_onnx
+except ImportError as error:
+    assert all(name in str(error) for name in gone), error
+else:
+    raise AssertionError
+"""
+    run(program)
 
 
 def test_without_numpy() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from html import escape
 from pathlib import Path
 
 import ml_dtypes
@@ -16,6 +17,7 @@ from onnx_faults import (
     embedding_row,
     f32,
     graph_of,
+    hidden_half_overflow,
     log_of_negative,
     masked_softmax,
     model_of,
@@ -47,6 +49,81 @@ def test_fault_is_named(make, level):
         assert first.outputs[0].coordinate == case.coordinate
     kinds = {finding.node: finding.kind for finding in report.findings}
     assert case.more.items() <= kinds.items(), kinds
+
+
+@pytest.mark.parametrize("level", [None, "ORIGINAL"])
+def test_hidden_overflow(level, tmp_path, capsys):
+    """The runtime computes in float32, and no value of the run is bad."""
+    case = hidden_half_overflow()
+    made, x = case.model, case.inputs["x"]
+    report = trace_onnx(made, {"x": x}, level=level)
+    first = report.first
+    assert (first.node, first.kind, report.clean) == ("square", "hidden overflow", False)
+    assert (first.overflow.name, first.overflow.dtype) == ("y", "float16")
+    assert report.bad_outputs == () and len(report.findings) == 1
+    assert (report.peaks[0].name, report.peaks[0].dtype) == ("y", "float16")
+    assert report.peaks[0].share == 1e6 / 65504
+    told = "overflow of float16, hidden by onnxruntime's CPU: y is 1e+06, float16 ends at 65504"
+    assert str(report).splitlines()[1:3] == [told, "  made by node square (Mul)"]
+    found = report.to_dict()["first"]
+    assert (found["kind"], found["overflow"]["largest"]) == ("hidden overflow", 1e6)
+    page, model, arrays = (tmp_path / name for name in ("page.html", "m.onnx", "x.npz"))
+    onnx.save(made, str(model))
+    np.savez(arrays, x=x)
+    assert main([str(model), "--input", str(arrays), "--html", str(page)]) == 1
+    assert told in capsys.readouterr().out
+    assert page.read_text("utf-8").count(escape(told)) == 3
+    # Intended, or within the type.
+    assert trace_onnx(made, {"x": x}, allow=["square"], level=level).clean
+    assert trace_onnx(made, {"x": np.full(4, 255, np.float16)}, level=level).clean
+
+
+def test_an_overflow_ends_where_rounding_to_an_infinity_begins():
+    nodes = [node("Add", "x d", "y", "add"), node("Mul", "y small", "z", "scale")]
+    inputs = [value("x", T.FLOAT16, [1]), value("d", T.FLOAT16, [1])]
+    made = model_of(nodes, {"small": np.array([0.5], np.float16)}, inputs,
+                    [value("z", T.FLOAT16)])  # fmt: skip
+    for more, clean in ((15.99, True), (16, False)):
+        arrays = {"x": np.array([65504], np.float16), "d": np.array([more], np.float16)}
+        assert trace_onnx(made, arrays).clean == clean
+
+
+@pytest.mark.parametrize("level", [None, "ORIGINAL"])
+def test_overflow_of_a_cast_that_the_runtime_leaves_out(level):
+    nodes = [
+        node("Add", "x x", "a", "add"), node("Cast", "a", "h", "narrow", to=T.FLOAT16),
+        node("Neg", "h", "n", "negate"), node("Cast", "n", "y", "widen", to=T.FLOAT),
+    ]  # fmt: skip
+    made = model_of(nodes, inputs=[value("x", T.FLOAT, [2])])
+    first = trace_onnx(made, {"x": f32(1, 5e4)}, level=level).first
+    assert (first.node, first.kind, first.overflow.largest) == ("narrow", "hidden overflow", 1e5)
+    assert trace_onnx(made, {"x": f32(1, 3e4)}, level=level).clean
+
+
+def test_hidden_overflow_inside_of_a_loop():
+    """The types of the body are those of what the loop passes to it."""
+    body = graph_of(
+        [node("Identity", "go", "again", "keep_going"), node("Add", "carried carried", "d", "add"),
+         node("Mul", "d small", "next", "scale")],
+        [value("i", T.INT64, []), value("go", T.BOOL, []), value("carried", T.FLOAT16, [1])],
+        [value("again", T.BOOL, []), value("next", T.FLOAT16, [1])],
+    )  # fmt: skip
+    nodes = [node("Loop", "trips yes x", "y", "loop", body=body)]
+    weights = {"trips": np.array(3), "yes": np.array(True), "small": np.array([0.75], np.float16)}
+    made = model_of(nodes, weights, [value("x", T.FLOAT16, [1])], [value("y", T.FLOAT16)])
+    report = trace_onnx(made, {"x": np.array([20000], np.float16)})
+    first = report.first
+    assert (first.node, first.graph, first.kind) == ("add", "loop.body", "hidden overflow")
+    assert first.overflow.largest == 2 * 44992  # 20000 * 1.5 * 1.5, in float16.
+    assert trace_onnx(made, {"x": np.array([10000], np.float16)}).clean
+
+
+def test_an_overflow_that_the_runtime_shows_is_an_origin():
+    made = model_of([node("Mul", "x x", "y", "square"), node("Neg", "y", "z", "negate")], {},
+                    [value("x", T.FLOAT16, [1])], [value("y", T.FLOAT16), value("z", T.FLOAT16)])
+    report = trace_onnx(made, {"x": np.array([1000], np.float16)})
+    assert (report.first.node, report.first.kind) == ("square", "origin")
+    assert (len(report.findings), report.bad_outputs) == (1, ("y", "z"))
 
 
 def test_the_documentation_has_all_cases():
@@ -214,10 +291,69 @@ def test_random_inputs_fit_the_model():
     assert trace_onnx(made).to_dict() == trace_onnx(made).to_dict()
 
 
+def test_values_fill_random_inputs():
+    x, d = value("x", T.FLOAT, [2, 3]), value("d", T.FLOAT, [])
+    made = model_of([node("Div", "x d", "y", "by")], inputs=[x, d])
+    assert trace_onnx(made, values={"d": 2}).clean
+    assert trace_onnx(made, values={"d": 0}).first.node == "by"
+    with pytest.raises(ValueError, match=r"no inputs \['s'\]"):
+        trace_onnx(made, values={"s": 1})
+    with pytest.raises(ValueError, match="for random inputs"):
+        trace_onnx(made, {"x": f32(1), "d": f32(1)}, values={"d": 1})
+
+
+def test_random_inputs_that_do_not_fit_are_shown():
+    x, b = value("x", T.FLOAT, ["n", 3]), value("b", T.FLOAT, ["m", 2])
+    made = model_of([node("MatMul", "x b", "y", "product")], inputs=[x, b])
+    with pytest.raises(Exception, match="product") as raised:
+        trace_onnx(made)
+    assert any("x [1, 3], b [1, 2]" in note for note in raised.value.__notes__)
+    # The error of the runtime has the names of the model, and no number of ours.
+    assert "<node" not in str(raised.value)
+
+
+def test_inputs_without_an_array_are_random():
+    x, d, e = value("x", T.FLOAT, [2]), value("d", T.FLOAT, [2]), value("e", T.FLOAT, ["n"])
+    nodes = [node("Div", "x d", "q", "by"), node("Mul", "q e", "y", "mul")]
+    made = model_of(nodes, inputs=[x, d, e])
+    report = trace_onnx(made, {"x": f32(1, 2)}, values={"d": 0}, dims={"n": 2})
+    assert (report.first.node, report.first.inputs[0].max) == ("by", 2)
+    assert report.notes[0] == "the inputs are random: d [2], e [2]"
+    assert trace_onnx(made, {"x": f32(1, 2), "d": f32(1, 1), "e": f32(1)}).notes == ()
+    assert "random: x [2], d [2], e [1]" in trace_onnx(made, {}).notes[0]
+
+
+def test_sizes_of_random_inputs_are_those_that_the_model_takes():
+    x = value("x", T.FLOAT, ["batch", "length"])
+    state = value("state", T.FLOAT, [2, "batch", 4])
+    nodes = [node("Reshape", "x shape", "r", "blocks"), node("ReduceSum", "state", "s", "sum"),
+             node("Mul", "r s", "y", "mul")]  # fmt: skip
+    made = model_of(nodes, {"shape": np.array([1, 16, 48])}, [x, state])
+    assert "random: x [1, 768], state [2, 1, 4]" in trace_onnx(made).notes[0]
+    padded = model_of([node("Pad", "x pads", "y", "pad", mode="reflect")],
+                      {"pads": np.array([0, 40, 0, 40])}, [x])  # fmt: skip
+    report = trace_onnx(padded)
+    assert report.clean and report.level == "ALL"
+    assert "random: x [1, 256]" in report.notes[0]
+
+
+def test_the_message_names_the_numbers_that_the_model_knows():
+    x, rate = value("x", T.FLOAT, [5]), value("rate", T.INT64, [])
+    yes = graph_of([node("Neg", "x", "t", "negate")], [], [value("t")])
+    no = graph_of([node("Reshape", "x wrong", "e", "reshape")], [], [value("e")])
+    nodes = [node("Equal", "rate known", "flag", "is_known"),
+             node("If", "flag", "y", "choose", then_branch=yes, else_branch=no)]  # fmt: skip
+    weights = {"known": np.array(16000), "wrong": np.array([3, 3])}
+    made = model_of(nodes, weights, [x, rate])
+    with pytest.raises(Exception, match="reshape") as raised:
+        trace_onnx(made)
+    notes = " ".join(raised.value.__notes__)
+    assert "--value" in notes and "compares rate with 16000" in notes
+    assert trace_onnx(made, values={"rate": 16000}).clean
+
+
 def test_wrong_arguments():
     made = log_of_negative().model
-    with pytest.raises(ValueError, match="no array for the inputs"):
-        trace_onnx(made, {})
     with pytest.raises(ValueError, match="no inputs"):
         trace_onnx(made, {"x": f32(1), "z": f32(1)})
     with pytest.raises(ValueError, match="level"):
@@ -237,7 +373,7 @@ def test_wrong_arguments():
             trace_onnx(made, {"x": wrong})
     x = value("x", T.FLOAT, ["batch"])
     open_size = model_of([node("Neg", "x", "y", "negate")], inputs=[x])
-    with pytest.raises(ValueError, match="random inputs"):
+    with pytest.raises(ValueError, match="no dimensions"):
         trace_onnx(made, {"x": f32(1)}, dims={"batch": 2})
     with pytest.raises(ValueError, match=r"no dimensions \['batsh'\]; it has \['batch'\]"):
         trace_onnx(open_size, dims={"batsh": 2})
@@ -257,7 +393,7 @@ def test_command(tmp_path, capsys):
     assert found["first"]["node"] == "log"
     assert found["first"]["outputs"][0]["coordinate"] == [1]
     html = page.read_text()
-    assert 'class="first"' in html and "http" not in html and "<script" not in html
+    assert 'class="first"' in html and "://" not in html and "<script" not in html
     np.savez(arrays, x=f32(2, 3))
     assert main([str(model), "--input", str(arrays)]) == 0
     np.save(tmp_path / "x.npy", f32(2, 3))
@@ -284,7 +420,7 @@ def test_shapes_that_the_model_does_not_take():
         with pytest.raises(ValueError, match="shape of x is .*; it must be a list of sizes"):
             trace_onnx(made, shapes={"x": shape})
     assert "input x has no elements" in trace_onnx(made, dims={"batch": 0}).notes
-    with pytest.raises(ValueError, match=r"of the model; .* given are \['images'\]"):
+    with pytest.raises(ValueError, match=r"no inputs \['images'\]; it has \['x'\]"):
         trace_onnx(made, {"images": f32(1)})
 
 
@@ -301,6 +437,21 @@ def test_files_that_are_no_models(tmp_path, capsys):
         path.write_bytes(data)
         assert main([str(path)]) == 2
         assert f"{path} is no ONNX model" in capsys.readouterr().err
+    for name, what in (("saved_model.pb", "a TensorFlow model"), ("m.mlmodel", "a Core ML model")):
+        path = tmp_path / name
+        path.write_bytes(b"\x08\x01\x12\x00")
+        assert main([str(path)]) == 2
+        lines = capsys.readouterr().err.splitlines()
+        assert len(lines) == 1 and f"{path} is {what}, no ONNX model" in lines[0]
+    texts = tmp_path / "texts.onnx"
+    nodes = [node("StringNormalizer", "x", "y", "normalise")]
+    onnx.save(model_of(nodes, inputs=[value("x", T.STRING, [2])], outputs=[value("y", T.STRING)]),
+              str(texts))  # fmt: skip
+    np.savez(tmp_path / "texts.npz", x=np.array(["a", "b"]))
+    for options in ([], ["--input", str(tmp_path / "texts.npz")]):
+        assert main([str(texts), *options]) == 2
+        lines = capsys.readouterr().err.splitlines()
+        assert len(lines) == 1 and "input x is of strings" in lines[0]
     model, arrays = tmp_path / "m.onnx", tmp_path / "objects.npz"
     onnx.save(log_of_negative().model, str(model))
     np.savez(arrays, x=np.array([{}], object))

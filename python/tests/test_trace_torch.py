@@ -113,18 +113,17 @@ def test_backward_fault_is_named(name, block, operator, options):
     assert finding.module == "block"
 
 
-def test_backward_of_the_loss():
+@pytest.mark.parametrize("options", MODES, ids=str)
+def test_backward_of_the_loss(options):
     model = Faulty(nn.Identity())
     torch.manual_seed(0)
-    with pytest.raises(BadValueError) as error, watch(model):
-        (model(torch.randn(3, 4)) * 0).sqrt().sum().backward()
-    assert error.value.finding.phase == "backward"
-    assert "loss" in error.value.finding.note
-    with pytest.raises(BadValueError) as error, watch(model, operations=True):
+    with pytest.raises(BadValueError) as error, watch(model, **options):
         y = model(torch.randn(3, 4))
         y = (y * 0).sqrt()  # fault: loss
         y.sum().backward()
-    assert error.value.finding.line == line_of("loss", HERE)
+    finding = error.value.finding
+    assert (finding.phase, finding.line) == ("backward", line_of("loss", HERE))
+    assert finding.operator == "aten.div.Tensor in SqrtBackward0"
 
 
 def test_overflow_under_a_scaler_is_expected():
@@ -293,6 +292,19 @@ def test_batch_norm_is_left_as_it_was():
         assert torch.equal(mine, theirs)
 
 
+def test_a_replay_in_backward_leaves_batch_norm_as_it_was():
+    torch.manual_seed(0)
+    model, other = (nn.Sequential(nn.BatchNorm1d(4), Root()) for _ in range(2))
+    x = torch.randn(8, 4)
+    x[:, 0] = 0
+    other(x)
+    with watch(model, on_bad="record") as found:
+        model(x).sum().backward()
+    assert found.first.phase == "backward" and found.first.operator is not None
+    for mine, theirs in zip(model.buffers(), other.buffers(), strict=True):
+        assert torch.equal(mine, theirs)
+
+
 def test_hooks_are_removed_and_results_are_the_same():
     torch.manual_seed(0)
     model = Faulty(nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5), nn.LayerNorm(4)))
@@ -314,9 +326,6 @@ def test_hooks_are_removed_and_results_are_the_same():
 
 
 def test_refused_in_words():
-    compiled = torch.compile(nn.Linear(2, 2))
-    with pytest.raises(UnsupportedError, match="torch.compile"):
-        watch(compiled)
     with pytest.raises(UnsupportedError, match="meta"):
         watch(nn.Linear(2, 2, device="meta"))
 
@@ -423,20 +432,6 @@ def test_gradients_with_several_suspects(name, make, x, gradient, module, operat
     assert (finding.file, finding.line) == (str(SOURCE), line_of(name))
 
 
-@pytest.mark.parametrize("make", [lambda: nn.Linear(4, 4), lambda: nn.LayerNorm(4)])
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
-@pytest.mark.parametrize("value", [NAN, INF, -INF])
-def test_a_bad_gradient_of_an_output_is_in_the_gradient_of_the_weight(make, dtype, value):
-    """`watch` looks at the second one only. Inputs of 0 must not hide it."""
-    for row in range(40):
-        layer = make().to(dtype)
-        y = layer(torch.zeros(40, 4, dtype=dtype))
-        gradient = torch.ones_like(y)
-        gradient[row, row % 4] = value
-        y.backward(gradient)
-        assert not layer.weight.grad.isfinite().all()
-
-
 def with_a_hook(model, x):
     model.before.weight.register_hook(torch.nan_to_num)
     model(x).sum().backward()
@@ -489,12 +484,11 @@ class Mended(nn.Module):
         return (y * 0).sqrt()
 
 
-@pytest.mark.parametrize("module,seen", [(nn.Linear(4, 4), False), (nn.GELU(), True)], ids=str)
-def test_a_hook_that_mends_the_gradient_of_an_output(module, seen):
-    """Behind a Linear the watch looks at the gradient of the weight, which is finite then."""
-    with watch(Mended(module), on_bad="record") as found:
+def test_a_hook_that_mends_the_gradient_of_an_output():
+    """No parameter and no input gets a bad gradient."""
+    with watch(Mended(nn.Linear(4, 4)), on_bad="record") as found:
         found._model(torch.ones(3, 4, requires_grad=True)).sum().backward()
-    assert bool(found.findings) == seen
+    assert found.findings == []
 
 
 def test_buffers_that_are_replaced_are_left_as_they_were():

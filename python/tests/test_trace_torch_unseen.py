@@ -94,13 +94,18 @@ def test_no_warning_without_need():
 
 
 def test_backward_of_a_compiled_model():
-    """Hooks of parameters run, and there is no call to run again."""
+    """The loss is looked at, and there is no call to run again."""
     torch._dynamo.reset()
     model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))
     with torch.no_grad():
         model[1].weight.fill_(1e30)
     with pytest.warns(RuntimeWarning, match=NOTHING), watch(model, on_bad="record") as found:
         (compiled(model)(X) * 1e20).sum().backward()
+    assert (found.first.phase, found.first.operator) == ("forward", None)
+    assert "before backward began" in found.first.note
+    with pytest.warns(RuntimeWarning, match=NOTHING), watch(model, on_bad="record") as found:
+        y = compiled(model)(X)
+        ((y - y.detach()) * 1e20).sum().backward()
     assert (found.first.phase, found.first.operator) == ("backward", None)
     assert "saw no call" in found.first.note
 

@@ -260,7 +260,8 @@ def train(model, x, rate, steps):
     optimizer = torch.optim.SGD(model.parameters(), lr=rate)
     for _ in range(steps):
         optimizer.zero_grad()
-        model(x).square().mean().backward()
+        loss = model(x).square().mean()  # fault: squared outputs
+        loss.backward()
         optimizer.step()  # fault: optimizer
 
 

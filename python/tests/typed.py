@@ -43,6 +43,21 @@ assert_type(nf.stats(x).zeros, int)
 least = nf.stats(x).min
 if least is not None:
     assert_type(least.value, float)
+
+
+class Tensor:
+    """As a tensor of torch, for a type checker."""
+
+    def is_neg(self) -> bool:
+        return False
+
+    def __dlpack__(self) -> object:
+        return x.__dlpack__()
+
+
+if TYPE_CHECKING:
+    assert_type(nf.is_nan(Tensor()), Tensor)
+    assert_type(nf.any(Tensor(), "nan", axis=0), Tensor | bool)
 nf.assert_finite(x, name="x")
 assert_type(nf.nan_to_num(1.0), float)
 assert_type(nf.nan_to_num(plain, copy=False), npt.NDArray[Any])

@@ -17,6 +17,10 @@ assert_type(nonfinite.merge(plan, found).not_looked_at[0].reason, str)
 distributed.check("x", distributed.executor())
 nonfinite.check("x", progress=lambda done, total: print(done))
 nonfinite.check("x", statz=True)  # type: ignore[call-arg]
+linted = nonfinite.lint("x", allow=["scale-zero"], warnings="notes", threads=2)
+assert_type(linted, nonfinite.LintReport)
+assert_type(linted.errors[0].coordinate, tuple[int, ...] | None)
+nonfinite.lint("x", warnings="some")  # type: ignore[arg-type]
 try:
     nonfinite.check_file("x")
 except CheckError as error:

@@ -113,7 +113,7 @@ impl Format {
 
     /// The rules. A caller with a fixed type links only those of its format.
     pub(crate) const fn rules(self) -> Rules {
-        let mut rules = [Rule::Constant { answer: false, size: 1 }; Predicate::ALL.len()];
+        let mut rules = [Rule::never(1); Predicate::ALL.len()];
         let mut i = 0;
         while i < rules.len() {
             assert!(Predicate::ALL[i] as usize == i, "all predicates in the order of the enum");
@@ -126,7 +126,7 @@ impl Format {
     const fn make_rule(self, predicate: Predicate) -> Rule {
         let Row { size, special, .. } = *self.row();
         let sign = 1 << (8 * size - 1);
-        let never = Rule::Constant { answer: false, size };
+        let never = Rule::never(size);
         let nan = match special {
             Special::Ieee { exponent } => Rule::greater(size, sign - 1, exponent),
             Special::NanOnes { bits } => Rule::equal(size, bits as u64, bits as u64),
@@ -182,7 +182,7 @@ pub(crate) type Rules = [Rule; Predicate::ALL.len()];
 static RULES: [Rules; TABLE.len()] = all_rules();
 
 const fn all_rules() -> [Rules; TABLE.len()] {
-    let mut all = [[Rule::Constant { answer: false, size: 1 }; Predicate::ALL.len()]; TABLE.len()];
+    let mut all = [[Rule::never(1); Predicate::ALL.len()]; TABLE.len()];
     let mut i = 0;
     while i < TABLE.len() {
         all[i] = TABLE[i].format.rules();

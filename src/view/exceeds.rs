@@ -1,11 +1,13 @@
 //! Magnitudes above a threshold.
+//!
+//! NaN has the largest magnitude of its format, or, in the formats whose names end in `FnUz`, the
+//! code of -0, whose magnitude is 0. There NaN is a second question: no element is a hit of both.
 
 use nonfinite_kernels::{MaskOut, Rule};
 
-use super::TensorView;
-#[cfg(feature = "validity")]
-use super::ValidView;
+use super::{TensorView, ValidView};
 use crate::Error;
+use crate::Predicate::Nan;
 
 /// The question which elements have a larger magnitude than a threshold: see
 /// [`TensorView::exceeds`].
@@ -13,7 +15,10 @@ use crate::Error;
 #[must_use]
 pub struct Exceeds<'a> {
     view: TensorView<'a>,
+    /// Magnitudes above the threshold.
     rule: Rule,
+    /// Whether NaN is a second question.
+    nan: bool,
 }
 
 impl<'a> TensorView<'a> {
@@ -43,7 +48,9 @@ impl<'a> TensorView<'a> {
         // flag. A finite number without a sign has lower bits than infinity.
         let usable = bits < f64::INFINITY.to_bits() || bits == (-0.0f64).to_bits();
         match self.format.exceeds(threshold) {
-            Some(rule) if usable => Ok(Exceeds { view: self, rule }),
+            Some(rule) if usable => {
+                Ok(Exceeds { view: self, rule, nan: self.format.nan_is_minus_zero() })
+            }
             _ => Err(Error::Threshold { bits, format: self.format }),
         }
     }
@@ -56,7 +63,12 @@ impl Exceeds<'_> {
     /// # Errors
     /// As [`TensorView::mask`].
     pub fn mask<'o>(&self, out: impl Into<MaskOut<'o>>) -> Result<(), Error> {
-        self.view.mask_where(&self.rule, out.into())
+        let mut out = out.into();
+        self.view.mask_where(&self.rule, out.reborrow())?;
+        if self.nan {
+            self.view.positions(Nan).for_each(|i| out.set(i, true));
+        }
+        Ok(())
     }
 
     /// One bit an element, from bit `offset` of `out` on, as [`TensorView::bits`] has it.
@@ -64,38 +76,43 @@ impl Exceeds<'_> {
     /// # Errors
     /// As [`TensorView::bits`].
     pub fn bits(&self, out: &mut [u8], offset: usize) -> Result<(), Error> {
-        self.view.bits_where(&self.rule, out, offset)
+        self.view.bits_where(&self.rule, out, offset)?;
+        if self.nan {
+            self.view.positions(Nan).for_each(|i| out[(offset + i) / 8] |= 1 << ((offset + i) % 8));
+        }
+        Ok(())
     }
 
     /// Whether a magnitude is above the threshold. Stops soon after the first.
     #[must_use]
     pub fn any(&self) -> bool {
-        self.view.any_where(&self.rule)
+        self.view.any_where(&self.rule) || self.nan && self.view.any(Nan)
     }
 
     /// How many magnitudes are above the threshold.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.view.count_where(&self.rule)
+        self.view.count_where(&self.rule) + if self.nan { self.view.count(Nan) } else { 0 }
     }
 
     /// The row-major index of the first element whose magnitude is above the threshold.
     #[must_use]
     pub fn position(&self) -> Option<usize> {
-        self.view.position_where(&self.rule)
+        let nan = if self.nan { self.view.position(Nan) } else { None };
+        self.view.position_where(&self.rule).into_iter().chain(nan).min()
     }
 }
 
 /// [`Exceeds`] of the valid elements of a view with a validity bitmap: see [`ValidView::exceeds`].
-#[cfg(feature = "validity")]
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct ValidExceeds<'a> {
     view: ValidView<'a>,
+    /// As in [`Exceeds`].
     rule: Rule,
+    nan: bool,
 }
 
-#[cfg(feature = "validity")]
 impl<'a> ValidView<'a> {
     /// [`TensorView::exceeds`] of the valid elements. Indices count all elements, nulls too.
     ///
@@ -112,12 +129,11 @@ impl<'a> ValidView<'a> {
     /// # Errors
     /// As [`TensorView::exceeds`].
     pub fn exceeds(self, threshold: f64) -> Result<ValidExceeds<'a>, Error> {
-        let Exceeds { rule, .. } = self.view().exceeds(threshold)?;
-        Ok(ValidExceeds { view: self, rule })
+        let Exceeds { rule, nan, .. } = self.view().exceeds(threshold)?;
+        Ok(ValidExceeds { view: self, rule, nan })
     }
 }
 
-#[cfg(feature = "validity")]
 impl ValidExceeds<'_> {
     /// Sets bit `(offset + i) % 8` of `out[(offset + i) / 8]` to whether element `i` is valid and
     /// its magnitude is above the threshold. All other bits stay as they are.
@@ -125,24 +141,29 @@ impl ValidExceeds<'_> {
     /// # Errors
     /// As [`TensorView::bits`].
     pub fn bits(&self, out: &mut [u8], offset: usize) -> Result<(), Error> {
-        self.view.bits_where(&self.rule, out, offset)
+        self.view.bits_where(&self.rule, out, offset)?;
+        if self.nan {
+            self.view.positions(Nan).for_each(|i| out[(offset + i) / 8] |= 1 << ((offset + i) % 8));
+        }
+        Ok(())
     }
 
     /// Whether the magnitude of a valid element is above the threshold. Stops soon after the first.
     #[must_use]
     pub fn any(&self) -> bool {
-        self.view.any_by(&self.rule)
+        self.view.any_where(&self.rule) || self.nan && self.view.any(Nan)
     }
 
     /// How many valid elements have a magnitude above the threshold.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.view.count_by(&self.rule, None)
+        self.view.count_where(&self.rule) + if self.nan { self.view.count(Nan) } else { 0 }
     }
 
     /// The row-major index of the first valid element whose magnitude is above the threshold.
     #[must_use]
     pub fn position(&self) -> Option<usize> {
-        self.view.position_by(&self.rule)
+        let nan = if self.nan { self.view.position(Nan) } else { None };
+        self.view.position_where(&self.rule).into_iter().chain(nan).min()
     }
 }

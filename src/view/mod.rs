@@ -2,47 +2,32 @@
 
 #[cfg(feature = "stats")]
 mod exceeds;
-mod layout;
-#[cfg(feature = "views")]
-mod mask_view;
+mod hit;
 mod part;
-#[cfg(feature = "validity")]
-mod pieces;
 mod positions;
 mod questions;
-#[cfg(feature = "views")]
 mod rows;
 #[cfg(feature = "rayon")]
 mod threads;
-#[cfg(feature = "validity")]
 mod valid;
-#[cfg(feature = "validity")]
-mod valid_census;
-#[cfg(all(feature = "validity", feature = "stats"))]
+#[cfg(feature = "stats")]
 mod valid_stats;
-#[cfg(feature = "validity")]
-mod validity;
 
 #[cfg(feature = "stats")]
 pub use exceeds::Exceeds;
-#[cfg(all(feature = "validity", feature = "stats"))]
+#[cfg(feature = "stats")]
 pub use exceeds::ValidExceeds;
-#[cfg(feature = "views")]
-pub use mask_view::MaskView;
+pub use hit::{Coordinate, Hit};
 pub use positions::Positions;
-#[cfg(feature = "views")]
 pub use rows::Rows;
-#[cfg(feature = "validity")]
 pub use valid::ValidView;
 
-use core::fmt;
-
 use nonfinite_kernels::Backend;
-#[cfg(feature = "ndarray")]
-use nonfinite_kernels::strided::Array;
+use nonfinite_kernels::strided::Tensor;
 
+#[cfg(feature = "ndarray")]
+use crate::Scalar;
 use crate::{Element, Elements, Error, Format};
-use layout::Layout;
 
 /// The input of every question: a typed slice, bytes with a [`Format`], or a strided tensor,
 /// without a copy.
@@ -75,50 +60,34 @@ use layout::Layout;
 #[must_use]
 pub struct TensorView<'a> {
     format: Format,
-    memory: Memory<'a>,
-    layout: Layout<'a>,
+    tensor: Tensor<'a>,
     backend: Option<Backend>,
     #[cfg(feature = "rayon")]
     threads: bool,
 }
 
-/// The memory of a view.
-#[derive(Clone, Copy)]
-enum Memory<'a> {
-    /// The layout counts elements from the first byte on.
-    Bytes(&'a [u8]),
-    /// Bytes between elements are not read: they may belong to another array.
-    #[cfg(feature = "ndarray")]
-    Array(Array<'a>),
-}
-
-/// Prints no data, which may be large.
-impl fmt::Debug for Memory<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Bytes(bytes) => write!(f, "{} bytes", bytes.len()),
-            #[cfg(feature = "ndarray")]
-            Self::Array(_) => f.write_str("an array"),
-        }
-    }
-}
-
 impl<'a> TensorView<'a> {
     #[inline]
-    fn new(elements: Elements<'a>, layout: Layout<'a>) -> Self {
-        Self::of(elements.format(), Memory::Bytes(elements.as_bytes()), layout)
-    }
-
-    #[inline]
-    fn of(format: Format, memory: Memory<'a>, layout: Layout<'a>) -> Self {
+    fn new(format: Format, tensor: Tensor<'a>) -> Self {
         Self {
             format,
-            memory,
-            layout,
+            tensor,
             backend: None,
             #[cfg(feature = "rayon")]
             threads: false,
         }
+    }
+
+    /// Makes the tensor of these elements from their bytes and the size of one.
+    #[inline(always)]
+    fn made<E: Into<Error>>(
+        elements: impl Into<Elements<'a>>,
+        make: impl FnOnce(&'a [u8], usize) -> Result<Tensor<'a>, E>,
+    ) -> Result<Self, Error> {
+        let elements = elements.into();
+        let format = elements.format();
+        let tensor = make(elements.as_bytes(), format.size_in_bytes()).map_err(Into::into)?;
+        Ok(Self::new(format, tensor))
     }
 
     /// The elements in `bytes`, at any address, in the byte order of the machine.
@@ -130,48 +99,61 @@ impl<'a> TensorView<'a> {
         Elements::from_bytes(bytes, format).map(Self::from)
     }
 
-    /// The tensor of these sizes, outermost first, in row-major order from the first of `elements`
-    /// on. Elements behind the last are not read.
+    /// The tensor of these sizes, outermost first and at most eight, in row-major order from the
+    /// first of `elements` on. Elements behind the last are not read.
     ///
     /// # Errors
-    /// [`Error::TooManyElements`], [`Error::OffsetOutOfBounds`] or [`Error::OutOfBounds`] if the
-    /// sizes name more elements than there are.
-    pub fn shaped(elements: impl Into<Elements<'a>>, sizes: &'a [usize]) -> Result<Self, Error> {
-        let elements = elements.into();
-        Ok(Self::new(elements, Layout::row_major(elements.len(), sizes)?))
+    /// [`Error::Layout`] if there are more than eight sizes, or if the sizes name more elements
+    /// than there are.
+    pub fn shaped(elements: impl Into<Elements<'a>>, sizes: &[usize]) -> Result<Self, Error> {
+        Self::made(elements, |x, element| Tensor::row_major(x, element, sizes))
     }
 
-    /// The tensor of these sizes and strides, outermost first, whose coordinate 0 is element
-    /// `offset`. A dimension of size 1 may have any stride, and a tensor without elements any
-    /// offset and strides.
+    /// The tensor of these sizes and strides, outermost first and at most eight of each, whose
+    /// coordinate 0 is element `offset`. A dimension of size 1 may have any stride, and a tensor
+    /// without elements any offset and strides.
     ///
     /// # Errors
-    /// [`Error::StrideCount`], [`Error::TooManyElements`], or [`Error::OffsetOutOfBounds`] or
-    /// [`Error::OutOfBounds`] if an element that the view names is not among `elements`.
-    #[cfg(feature = "views")]
+    /// [`Error::Layout`] if there are more than eight sizes or not as many strides, or if an
+    /// element that the view names is not among `elements`.
     pub fn strided(
         elements: impl Into<Elements<'a>>,
         offset: usize,
-        sizes: &'a [usize],
-        strides: &'a [isize],
+        sizes: &[usize],
+        strides: &[isize],
     ) -> Result<Self, Error> {
-        let elements = elements.into();
-        Ok(Self::new(elements, Layout::signed(elements.len(), offset, sizes, strides)?))
+        Self::made(elements, |x, element| Tensor::strided(x, element, offset, sizes, strides))
     }
 
     /// [`TensorView::strided`] with strides of type `usize`, as in candle.
     ///
     /// # Errors
-    /// As [`TensorView::strided`], and [`Error::LargeStride`].
-    #[cfg(feature = "views")]
+    /// As [`TensorView::strided`]; also if a stride exceeds `isize::MAX`.
     pub fn strided_unsigned(
         elements: impl Into<Elements<'a>>,
         offset: usize,
-        sizes: &'a [usize],
-        strides: &'a [usize],
+        sizes: &[usize],
+        strides: &[usize],
     ) -> Result<Self, Error> {
-        let elements = elements.into();
-        Ok(Self::new(elements, Layout::unsigned(elements.len(), offset, sizes, strides)?))
+        Self::made(elements, |x, element| {
+            Tensor::strided_unsigned(x, element, offset, sizes, strides)
+        })
+    }
+
+    /// [`TensorView::strided`] of up to 64 dimensions, as many as numpy has. The view borrows sizes
+    /// and strides.
+    ///
+    /// # Errors
+    /// As [`TensorView::strided`].
+    pub fn strided_borrowed(
+        elements: impl Into<Elements<'a>>,
+        offset: usize,
+        sizes: &'a [usize],
+        strides: &'a [isize],
+    ) -> Result<Self, Error> {
+        Self::made(elements, |x, element| {
+            Tensor::strided_borrowed(x, element, offset, sizes, strides)
+        })
     }
 
     /// The same view, with this backend instead of the active one.
@@ -200,7 +182,7 @@ impl<'a> TensorView<'a> {
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
-        self.layout.len()
+        self.tensor.len()
     }
 
     /// Whether a size is 0.
@@ -213,13 +195,14 @@ impl<'a> TensorView<'a> {
     /// The sizes of the dimensions, outermost first.
     #[must_use]
     pub fn sizes(&self) -> &[usize] {
-        self.layout.sizes()
+        self.tensor.sizes()
     }
 
     /// The strides of the dimensions in elements, outermost first. The stride of a dimension of
     /// size 1 has no meaning.
-    pub fn strides(&self) -> impl ExactSizeIterator<Item = isize> + use<'_, 'a> {
-        self.layout.strides()
+    #[must_use]
+    pub fn strides(&self) -> &[isize] {
+        self.tensor.strides()
     }
 
     /// The format of the elements.
@@ -228,45 +211,14 @@ impl<'a> TensorView<'a> {
     pub fn format(&self) -> Format {
         self.format
     }
-
-    /// Writes the coordinate of the element with this row-major index, outermost dimension first.
-    ///
-    /// ```
-    /// # use nonfinite::{Error, Predicate, TensorView};
-    /// let x = [0.0f32, 1.0, 2.0, 3.0, f32::NAN, 5.0];
-    /// let transposed = TensorView::strided(&x, 0, &[3, 2], &[1, 3])?;
-    /// let mut at = [0; 2];
-    /// transposed.coordinate(transposed.position(Predicate::Nan).unwrap(), &mut at)?;
-    /// assert_eq!(at, [1, 1]);
-    /// # Ok::<(), Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Index`] or [`Error::CoordinateLength`]; nothing is written then.
-    pub fn coordinate(&self, index: usize, coordinate: &mut [usize]) -> Result<(), Error> {
-        let sizes = self.sizes();
-        if coordinate.len() != sizes.len() {
-            return Err(Error::CoordinateLength {
-                dimensions: sizes.len(),
-                coordinate: coordinate.len(),
-            });
-        }
-        if index >= self.len() {
-            return Err(Error::Index { index, elements: self.len() });
-        }
-        let mut rest = index;
-        for (place, size) in coordinate.iter_mut().zip(sizes).rev() {
-            (*place, rest) = (rest % size, rest / size);
-        }
-        Ok(())
-    }
 }
 
 /// One dimension.
 impl<'a> From<Elements<'a>> for TensorView<'a> {
     #[inline]
     fn from(elements: Elements<'a>) -> Self {
-        Self::new(elements, Layout::flat(elements.len()))
+        let format = elements.format();
+        Self::new(format, Tensor::flat(elements.as_bytes(), format.size_in_bytes()))
     }
 }
 
@@ -299,12 +251,11 @@ impl<'a, T: Element> From<&'a std::vec::Vec<T>> for TensorView<'a> {
 #[cfg(feature = "ndarray")]
 impl<'a, T, S, D> From<&'a ndarray::ArrayBase<S, D>> for TensorView<'a>
 where
-    T: Element,
+    T: Scalar,
     S: ndarray::Data<Elem = T>,
     D: ndarray::Dimension,
 {
     fn from(x: &'a ndarray::ArrayBase<S, D>) -> Self {
-        let layout = Layout::trusted(x.shape(), x.strides());
-        Self::of(T::FORMAT, Memory::Array(Array::from(x)), layout)
+        Self::new(T::FORMAT, Tensor::from(x))
     }
 }

@@ -5,7 +5,6 @@
 //! So for such a view the iterator computes the packed bits of the next 4096 elements and returns
 //! their hits one by one. Each element is read once.
 
-#[cfg(feature = "views")]
 use core::fmt;
 
 use super::TensorView;
@@ -20,7 +19,6 @@ pub struct Positions<'a> {
     predicate: Predicate,
     /// All elements before this index have been looked at.
     from: usize,
-    #[cfg(feature = "views")]
     hits: Hits,
 }
 
@@ -30,14 +28,12 @@ impl<'a> Positions<'a> {
             view,
             predicate,
             from: 0,
-            #[cfg(feature = "views")]
             hits: Hits { bits: [0; KNOWN / 8], first: 0, word: KNOWN / 64 },
         }
     }
 
     /// Computes the bits of the next elements of a view that is not dense. Returns the number of
     /// elements.
-    #[cfg(feature = "views")]
     #[inline(never)]
     fn look(&mut self) -> usize {
         let part = Part::after(&self.view, self.from, KNOWN);
@@ -52,8 +48,7 @@ impl Iterator for Positions<'_> {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {
-        #[cfg(feature = "views")]
-        if !self.view.layout.is_dense() {
+        if !self.view.tensor.is_dense() {
             loop {
                 match self.hits.next() {
                     None if self.from < self.view.len() => self.look(),
@@ -76,11 +71,9 @@ impl Iterator for Positions<'_> {
 impl core::iter::FusedIterator for Positions<'_> {}
 
 /// The most elements whose bits are computed at once.
-#[cfg(feature = "views")]
 const KNOWN: usize = 4096;
 
 /// Hits that were found and not returned yet.
-#[cfg(feature = "views")]
 #[derive(Clone)]
 struct Hits {
     /// Packed bits of the elements from `first` on.
@@ -91,14 +84,12 @@ struct Hits {
 }
 
 /// Prints no bits, since there are many.
-#[cfg(feature = "views")]
 impl fmt::Debug for Hits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Hits").field("first", &self.first).finish_non_exhaustive()
     }
 }
 
-#[cfg(feature = "views")]
 impl Hits {
     fn next(&mut self) -> Option<usize> {
         while let Some(word) = self.bits.as_chunks_mut().0.get_mut(self.word) {
@@ -113,7 +104,7 @@ impl Hits {
     }
 }
 
-#[cfg(all(test, feature = "views"))]
+#[cfg(test)]
 mod tests {
     extern crate std;
 

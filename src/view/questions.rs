@@ -1,5 +1,6 @@
 //! The questions.
 
+use nonfinite_kernels::strided::{self, MaskView};
 use nonfinite_kernels::{MaskOut, Rule};
 
 use super::part::Part;
@@ -38,6 +39,36 @@ impl<'a> TensorView<'a> {
         }
         Part::whole(self).mask(rule, out);
         Ok(())
+    }
+
+    /// [`TensorView::mask`] in a new vector (feature `std`).
+    ///
+    /// ```
+    /// use nonfinite::{Predicate, TensorView};
+    /// let x = [1.0, f32::NAN];
+    /// assert_eq!(TensorView::from(&x).mask_vec(Predicate::Nan), [false, true]);
+    /// ```
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn mask_vec(&self, predicate: Predicate) -> std::vec::Vec<bool> {
+        let mut out = std::vec![false; self.len()];
+        self.mask(predicate, &mut out).expect("one place for each element");
+        out
+    }
+
+    /// Writes one byte for each element, at the place of its coordinate in `out`: 1 if `predicate`
+    /// holds, otherwise 0. `out` is a [`MaskView`] or converts into one, such as a writable array
+    /// of the crate `ndarray` (feature `ndarray`).
+    ///
+    /// # Errors
+    /// [`Error::Layout`] if `out` does not have the sizes of the view; nothing is written then.
+    pub fn mask_into<'o>(
+        &self,
+        predicate: Predicate,
+        out: impl Into<MaskView<'o>>,
+    ) -> Result<(), Error> {
+        let (backend, rule) = (self.backend, self.rule(predicate));
+        Ok(strided::mask_into(backend, &self.tensor, rule, out.into())?)
     }
 
     /// Sets bit `(offset + i) % 8` of `out[(offset + i) / 8]` to whether `predicate` holds for
@@ -125,8 +156,8 @@ impl<'a> TensorView<'a> {
         Part::whole(self).count(rule)
     }
 
-    /// The row-major index of the first element for which `predicate` holds.
-    /// [`TensorView::coordinate`] converts the index to a coordinate.
+    /// The row-major index of the first element for which `predicate` holds. [`TensorView::first`]
+    /// also returns its coordinate.
     #[must_use]
     #[inline]
     pub fn position(&self, predicate: Predicate) -> Option<usize> {

@@ -1,5 +1,8 @@
 //! One answer for each row.
 
+#[cfg(feature = "std")]
+use std::vec::Vec;
+
 use nonfinite_kernels::strided::{self, Rows as Answers};
 
 use super::TensorView;
@@ -105,6 +108,62 @@ impl Rows<'_> {
         self.each(out, &|part, out| part.stats_of_rows(self.axis, out))
     }
 
+    /// [`Rows::any`] in a new vector (feature `std`), as are all methods with such names.
+    ///
+    /// ```
+    /// use nonfinite::{Predicate, TensorView};
+    /// let x = [0.0f32, f32::NAN, 2.0, 3.0];
+    /// let rows = TensorView::shaped(&x, &[2, 2])?.rows(1)?;
+    /// assert_eq!(rows.any_vec(Predicate::Nan), [true, false]);
+    /// assert_eq!(rows.count_vec(Predicate::Finite), [1, 2]);
+    /// assert_eq!(rows.position_vec(Predicate::Nan), [Some(1), None]);
+    /// assert!(!rows.census_vec()[0].is_finite());
+    /// # Ok::<(), nonfinite::Error>(())
+    /// ```
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn any_vec(&self, predicate: Predicate) -> Vec<bool> {
+        self.vec(|rows, out| rows.any(predicate, out))
+    }
+
+    /// [`Rows::count`] in a new vector.
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn count_vec(&self, predicate: Predicate) -> Vec<usize> {
+        self.vec(|rows, out| rows.count(predicate, out))
+    }
+
+    /// [`Rows::position`] in a new vector.
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn position_vec(&self, predicate: Predicate) -> Vec<Option<usize>> {
+        self.vec(|rows, out| rows.position(predicate, out))
+    }
+
+    /// [`Rows::census`] in a new vector.
+    #[cfg(feature = "std")]
+    #[must_use]
+    pub fn census_vec(&self) -> Vec<Census> {
+        self.vec(Self::census)
+    }
+
+    /// [`Rows::stats`] in a new vector.
+    #[cfg(all(feature = "std", feature = "stats"))]
+    #[must_use]
+    pub fn stats_vec(&self) -> Vec<Stats> {
+        self.vec(Self::stats)
+    }
+
+    #[cfg(feature = "std")]
+    fn vec<A: Clone + Default>(
+        &self,
+        ask: impl FnOnce(&Self, &mut [A]) -> Result<(), Error>,
+    ) -> Vec<A> {
+        let mut out = std::vec![A::default(); self.len()];
+        ask(self, &mut out).expect("one place for each row");
+        out
+    }
+
     fn ask<A: Send>(
         &self,
         predicate: Predicate,
@@ -147,21 +206,19 @@ impl Part<'_, '_> {
         // Rows without elements are left out.
         out.fill(Stats::default());
         let format = self.view.format;
-        let from_innermost = self.view.sizes().len() - 1 - axis;
-        let (backend, source) = (self.view.backend, self.source());
-        strided::stats_of_rows(backend, &source, from_innermost, format.numbers(), |row, stats| {
+        let (backend, tensor) = (self.view.backend, self.tensor());
+        strided::stats_of_rows(backend, &tensor, axis, format.numbers(), |row, stats| {
             out[row] = Stats::new(stats, format);
         });
     }
 
     /// Rows along dimension `axis`. There is one place for each.
     fn rows(&self, axis: usize, predicate: Predicate, out: Answers<'_>) {
-        let (view, source) = (self.view, self.source());
-        let (from_innermost, size) = (view.sizes().len() - 1 - axis, view.sizes()[axis]);
+        let (view, tensor, size) = (self.view, self.tensor(), self.view.sizes()[axis]);
         let (counted, complement) = predicate.counted();
         let (rule, counted) = (view.format.rule(predicate), view.format.rule(counted));
         let ask = |search, rules: &[_], out: Answers<'_>| {
-            strided::rows(view.backend, &source, from_innermost, search, rules, out);
+            strided::rows(view.backend, &tensor, axis, search, rules, out);
         };
         match out {
             Answers::Census(_) => ask(rule, &CLASSES.map(|class| view.format.rule(class)), out),

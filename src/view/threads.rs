@@ -36,7 +36,8 @@ impl<'a> TensorView<'a> {
     #[inline(never)]
     fn shared_if_large(&self) -> Option<Threads<'_, 'a>> {
         let whole = Part::whole(self);
-        let broadcast = || self.layout.dimensions().any(|(size, stride)| size > 1 && stride == 0);
+        let mut steps = self.sizes().iter().zip(self.strides());
+        let mut broadcast = || steps.any(|(&size, &stride)| size > 1 && stride == 0);
         let pays = whole.bytes() > ALONE && !broadcast() && rayon::current_num_threads() > 1;
         pays.then_some(Threads(whole))
     }
@@ -120,7 +121,6 @@ impl<'v, 'a> Threads<'v, 'a> {
     }
 
     /// Rows of `row_len` elements along another dimension than the outermost.
-    #[cfg(feature = "views")]
     pub(super) fn rows<A: Send>(
         &self,
         out: &mut [A],
@@ -187,13 +187,11 @@ impl Output for Bitmap<'_> {
 }
 
 /// One result for each row.
-#[cfg(feature = "views")]
 struct RowsOut<'o, A> {
     out: &'o mut [A],
     row_len: usize,
 }
 
-#[cfg(feature = "views")]
 impl<A: Send> Output for RowsOut<'_, A> {
     /// Cuts between coordinates of the outermost dimension, so that no row is cut.
     fn cut(&self, part: &Part<'_, '_>, middle: usize) -> Option<usize> {

@@ -1,44 +1,60 @@
 //! The questions under a validity bitmap.
 //!
-//! `pieces.rs` has the algorithm for dense views. Other views are cut into tiles, which kernels
-//! answer for. `valid_census.rs` and `valid_stats.rs` have the questions with the longest answers.
+//! ```text
+//! count(x, bitmap):
+//!     search x for the next hit, as if nothing were null; without one, done
+//!     window = up to 4096 elements from this hit on
+//!     hits = the packed bits of the window AND its part of the bitmap
+//!     count += the ones in hits
+//!     again, from behind the window on
+//! ```
+//!
+//! ```text
+//! elements   . . . . . . . x . . x x . x . . . . x x . .      x: a hit
+//! bitmap                   1 0 1 1 0 1 0 ...                  not read before the first hit
+//! hits                     1 0 0 1 0 1 0 ...
+//! ```
+//!
+//! So clean elements cost the same as without a bitmap. A hit that is far from the one before is
+//! looked up in the bitmap alone. `position` and `any` look up a few hits first, and end at the
+//! first window with a valid hit. `census` takes windows of elements that are not finite, and packs
+//! the bits of NaN and of +Inf, too, where such an element is valid.
+//!
+//! A view that is not dense is searched once, in the order of memory. If there is a hit, boxes of
+//! up to 16384 elements are windows, one after the other in row-major order.
 
 use core::fmt;
-use core::ops::ControlFlow;
 
-#[cfg(feature = "views")]
-use nonfinite_kernels::strided::{self, ValidTile};
-use nonfinite_kernels::{self as kernels, Rule};
+use nonfinite_kernels::{Bitmap, Rule};
 
 use super::TensorView;
 use super::part::Part;
-use super::pieces::{Piece, SHORT, next_hit, pieces};
-use super::validity::Validity;
 use crate::format::with_opposite;
-use crate::{Error, Predicate};
+use crate::{Census, Error, Occurrences, Predicate};
 
-/// A dense part of at most so many bytes is counted without a search for a hit before: a comparison
-/// of all elements takes about as long as the search. An element of one byte counts as two, because
-/// the AND with the bitmap takes as long as its comparison.
-const FEW: usize = 1024;
-/// The same if the rule has an opposite. Longer parts are counted in two passes: the hits, and the
-/// valid elements.
-const FEW_BY_OPPOSITE: usize = 4096;
+/// Elements of a window of a dense view.
+const WINDOW: usize = 4096;
 
-/// So many hits of a search are looked up in the bitmap one by one.
-const LOOKED_UP: usize = 8;
+/// Elements of a window of another view. Boxes with many rows read whole lines of the cache.
+const BOX: usize = 16384;
+
+/// Hits that are less than this many elements apart are near each other.
+const NEAR: usize = 256;
+
+/// So many hits are looked up one by one, from a hit on that is not near the one before. A near hit
+/// behind these begins a window.
+const LONE: usize = 8;
 
 /// A view with a validity bitmap: see [`TensorView::with_validity`]. Every question is about the
 /// valid elements. Indices count all elements, nulls too.
 ///
-/// It has neither masks of bytes nor rows: there is no method `mask` and no method `rows`, so a
-/// caller that asks for them does not compile. For rows, give each row its own view and the offset
-/// of its first bit.
+/// It has no masks of bytes and no rows: there are no such methods, so a caller that asks for them
+/// does not compile. For rows, give each row its own view and the offset of its first bit.
 #[derive(Clone, Copy)]
 #[must_use]
 pub struct ValidView<'a> {
     pub(super) view: TensorView<'a>,
-    pub(super) validity: Validity<'a>,
+    pub(super) validity: Bitmap<'a>,
 }
 
 impl<'a> TensorView<'a> {
@@ -70,7 +86,12 @@ impl<'a> TensorView<'a> {
     /// `offset`.
     #[inline]
     pub fn with_validity(self, bitmap: &'a [u8], offset: usize) -> Result<ValidView<'a>, Error> {
-        let validity = Validity::new(bitmap, offset, self.len())?;
+        let (elements, bytes) = (self.len(), bitmap.len());
+        let validity = Bitmap::new(bitmap, offset, elements).ok_or(Error::ValidityBits {
+            elements,
+            offset,
+            bytes,
+        })?;
         Ok(ValidView { view: self, validity })
     }
 }
@@ -91,7 +112,7 @@ impl<'a> ValidView<'a> {
     /// The number of valid elements. All others are null.
     #[must_use]
     pub fn valid_count(&self) -> usize {
-        self.validity.count(self.view.backend, 0, self.len())
+        self.validity.count()
     }
 
     /// The elements without the bitmap.
@@ -116,17 +137,9 @@ impl<'a> ValidView<'a> {
         offset: usize,
     ) -> Result<(), Error> {
         self.view.check_bits(out, offset)?;
-        let bits = |mut part: Part<'_, '_>, out: &mut [u8], mut offset: usize| {
-            if part.is_dense() && part.len > SHORT {
-                // Before the first hit no bit is 1, whatever is null.
-                let clean = next_hit(&part, rule).map_or(part.len, |hit| hit - hit % 64);
-                let never = self.view.format.rule(Predicate::Never);
-                bits_of(&part.piece(part.first, clean), never, out, offset);
-                part = part.piece(part.first + clean, part.len - clean);
-                offset += clean;
-            }
-            bits_of(&part, rule, out, offset);
-            self.validity.clear_nulls(self.view.backend, part.first, part.len, out, offset);
+        let bits = |part: Part<'_, '_>, out: &mut [u8], offset: usize| {
+            part.bits(rule, out, offset);
+            self.validity.part(part.first, part.len).clear_nulls(out, offset);
         };
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.view.shared() {
@@ -140,222 +153,179 @@ impl<'a> ValidView<'a> {
     /// Whether `predicate` holds for a valid element. Stops soon after the first.
     #[must_use]
     pub fn any(&self, predicate: Predicate) -> bool {
-        self.any_by(self.view.format.rule(predicate))
+        self.any_where(self.view.format.rule(predicate))
     }
 
-    /// Whether `predicate` holds for all valid elements; true of none. Stops soon after the first
-    /// for which the answer is no.
+    /// Whether `predicate` holds for all valid elements. True if no element is valid. Stops soon
+    /// after the first valid element for which the predicate does not hold.
     #[must_use]
     pub fn all(&self, predicate: Predicate) -> bool {
         let rule = |predicate| self.view.format.rule(predicate);
-        !with_opposite(predicate, rule, |opposite| self.any_by(opposite))
+        !with_opposite(predicate, rule, |opposite| self.any_where(opposite))
     }
 
-    pub(super) fn any_by(&self, rule: &Rule) -> bool {
-        let any = |part: Part<'_, 'a>| {
-            #[cfg(feature = "views")]
-            if !part.is_dense() {
-                return self.position_in_tiles(&part, rule, true).is_some();
-            }
-            self.position_in(part, rule).is_some()
-        };
+    pub(super) fn any_where(&self, rule: &Rule) -> bool {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.view.shared() {
-            return threads.any(&any);
+            return threads.any(&|part| self.position_in(part, rule).is_some());
         }
-        any(Part::whole(&self.view))
+        self.position_in(Part::whole(&self.view), rule).is_some()
     }
 
     /// For how many valid elements `predicate` holds.
     #[must_use]
     pub fn count(&self, predicate: Predicate) -> usize {
         let (counted, complement) = predicate.counted();
-        let rule = |predicate| self.view.format.rule(predicate);
-        self.count_by(rule(counted), complement.then(|| rule(predicate)))
+        let count = self.count_where(self.view.format.rule(counted));
+        if complement { self.valid_count() - count } else { count }
     }
 
-    /// How many valid elements the rule holds for, or its opposite if there is one. The rule is the
-    /// one that holds for few elements.
-    pub(super) fn count_by(&self, rule: &Rule, opposite: Option<&Rule>) -> usize {
-        let few = if opposite.is_some() { FEW_BY_OPPOSITE } else { FEW };
-        let count = |part: Part<'_, '_>| {
-            if part.is_dense() && part.dense().len().max(2 * part.len) <= few {
-                return self.count_in_window(&part, opposite.unwrap_or(rule));
-            }
-            let (hits, end) = (self.count_in(part, rule), part.first + part.len);
-            match opposite {
-                Some(_) => self.validity.count(self.view.backend, part.first, end) - hits,
-                None => hits,
-            }
+    pub(super) fn count_where(&self, rule: &Rule) -> usize {
+        let count = |part: Part<'_, 'a>| {
+            self.windows(part, rule, 0).map(|(_, found)| found.count).sum::<usize>()
         };
-        #[cfg(feature = "rayon")]
-        if let Some(threads) = self.view.shared() {
-            return threads.parts(&count, &|a, b| a + b);
-        }
-        count(Part::whole(&self.view))
+        self.by_parts(&count, &|a, b| a + b)
     }
 
     /// The row-major index of the first valid element for which `predicate` holds.
     #[must_use]
     pub fn position(&self, predicate: Predicate) -> Option<usize> {
-        self.position_by(self.view.format.rule(predicate))
+        self.position_where(self.view.format.rule(predicate))
     }
 
-    pub(super) fn position_by(&self, rule: &Rule) -> Option<usize> {
-        let position = |part: Part<'_, '_>| self.position_in(part, rule);
+    pub(super) fn position_where(&self, rule: &Rule) -> Option<usize> {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.view.shared() {
-            return threads.position(&position);
+            return threads.position(&|part| self.position_in(part, rule));
         }
-        position(Part::whole(&self.view))
+        self.position_in(Part::whole(&self.view), rule)
     }
 
-    /// The row-major indices of all valid elements for which `predicate` holds, in order. Fast
-    /// where few elements, null or valid, are such.
+    /// The row-major indices of all valid elements for which `predicate` holds, in order. Fast if
+    /// the predicate holds for few elements, null or valid.
     pub fn positions(self, predicate: Predicate) -> impl Iterator<Item = usize> + use<'a> {
         self.view.positions(predicate).filter(move |&i| self.validity.is_valid(i))
     }
 
+    /// Counts NaN, +Inf and -Inf among the valid elements, and finds the first of each by its
+    /// row-major index.
+    #[must_use]
+    pub fn census(&self) -> Census {
+        self.by_parts(&|part| self.census_in(part), &Census::join)
+    }
+
+    /// The answers of parts, by several threads if the view asks for these, joined.
+    pub(super) fn by_parts<R: Send>(
+        &self,
+        ask: &(impl Fn(Part<'_, 'a>) -> R + Sync),
+        _join: &(impl Fn(R, R) -> R + Sync),
+    ) -> R {
+        #[cfg(feature = "rayon")]
+        if let Some(threads) = self.view.shared() {
+            return threads.parts(ask, _join);
+        }
+        ask(Part::whole(&self.view))
+    }
+
     /// The index within the part of the first valid element that the rule holds for.
-    #[inline(never)]
+    // Inlined, as `census_in`: a copy of a part reads 16 bytes at once whose halves were just
+    // stored one by one, and waits. Clean short columns take 10 ns less.
+    #[inline]
     pub(super) fn position_in(&self, part: Part<'_, 'a>, rule: &Rule) -> Option<usize> {
-        #[cfg(feature = "views")]
-        if !part.is_dense() {
-            return self.position_in_tiles(&part, rule, false);
-        }
-        let (mut from, end) = (part.first, part.first + part.len);
-        // One of the first hits is often valid. The number of rounds is not a constant, or the
-        // compiler would unroll the loop.
-        for _ in 0..LOOKED_UP.min(part.len) {
-            let hit = from + next_hit(&part.piece(from, end - from), rule)?;
-            if self.validity.is_valid(hit) {
-                return Some(hit - part.first);
-            }
-            from = hit + 1;
-        }
-        let mut first = None;
-        let _ = pieces(&self.validity, &part.piece(from, end - from), rule, &mut |piece| {
-            first = match piece {
-                Piece::Valid(run) => next_hit(&run, rule).map(|i| run.first + i),
-                Piece::Mixed(window) => {
-                    self.position_in_window(&window, rule).map(|i| window.first + i)
+        // One of the first hits is often valid.
+        let first = self.windows(part, rule, LONE).find_map(|(_, found)| found.first);
+        first.map(|first| first - part.first)
+    }
+
+    /// Indices count from the start of the view, so that the answers of parts can be joined.
+    #[inline(always)]
+    pub(super) fn census_in(&self, part: Part<'_, 'a>) -> Census {
+        let rule = |predicate| self.view.format.rule(predicate);
+        let mut census = Census::default();
+        for (window, found) in self.windows(part, rule(Predicate::NonFinite), 0) {
+            let (mut left, Census { nan, pos_inf, neg_inf, .. }) = (found.count, &mut census);
+            for (class, predicate) in [(nan, Predicate::Nan), (pos_inf, Predicate::PositiveInf)] {
+                if left != 0 {
+                    let found = self.occurrences_in(window, rule(predicate));
+                    (*class, left) = (class.join(found), left - found.count);
                 }
-            };
-            if first.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(0) }
-        });
-        first.map(|i| i - part.first)
-    }
-
-    /// The index within the part of a valid element that the rule holds for: of the first one, or
-    /// of any if `any`. Tiles come in any order, so a later one may have an earlier hit.
-    #[cfg(feature = "views")]
-    #[inline(never)]
-    fn position_in_tiles(&self, part: &Part<'_, 'a>, rule: &Rule, any: bool) -> Option<usize> {
-        if self.has_no_null(part) {
-            return if any { part.any(rule).then_some(0) } else { next_hit(part, rule) };
+            }
+            if left != 0 && neg_inf.first.is_none() {
+                neg_inf.first = self.occurrences_in(window, rule(Predicate::NegativeInf)).first;
+            }
+            neg_inf.count += left;
         }
-        let (backend, mut first) = (self.view.backend, None);
-        self.tiles_with_hits(part, rule, &mut |tile| {
-            let (x, bitmap) = (tile.elements, tile.bitmap);
-            let hit = kernels::position_of_valid(backend, x, rule, bitmap, tile.offset);
-            first = hit.map(|hit| tile.index(hit)).into_iter().chain(first).min();
-            first.map_or(usize::MAX, |first| if any { 0 } else { first })
-        });
-        first
+        census
     }
 
-    #[inline(never)]
-    fn count_in(&self, part: Part<'_, 'a>, rule: &Rule) -> usize {
-        #[cfg(feature = "views")]
-        if !part.is_dense() {
-            return self.count_in_tiles(&part, rule);
-        }
-        let mut count = 0;
-        let _ = pieces(&self.validity, &part, rule, &mut |piece| {
-            let hits = match piece {
-                Piece::Valid(run) => count_of_run(&run, rule),
-                Piece::Mixed(window) => self.count_in_window(&window, rule),
-            };
-            count += hits;
-            ControlFlow::Continue(hits)
-        });
-        count
-    }
-
-    #[cfg(feature = "views")]
-    #[inline(never)]
-    fn count_in_tiles(&self, part: &Part<'_, 'a>, rule: &Rule) -> usize {
-        if self.has_no_null(part) {
-            return count_of_run(part, rule);
-        }
-        let (backend, mut count) = (self.view.backend, 0);
-        self.tiles_with_hits(part, rule, &mut |tile| {
-            let (x, bitmap) = (tile.elements, tile.bitmap);
-            count += kernels::count_of_valid(backend, x, rule, bitmap, tile.offset);
-            usize::MAX
-        });
-        count
-    }
-
-    /// Whether there is no null in a part.
-    #[cfg(any(feature = "views", feature = "stats"))]
-    #[inline(never)]
-    pub(super) fn has_no_null(&self, part: &Part<'_, '_>) -> bool {
-        let (first, len) = (part.first, part.len);
-        len == 0 || self.validity.run(self.view.backend, first, first + len, true) == len
-    }
-
-    /// How many valid elements of a dense part the rule holds for.
-    #[inline(never)]
-    fn count_in_window(&self, window: &Part<'_, '_>, rule: &Rule) -> usize {
-        let (bitmap, offset) = self.validity.bits_from(window.first);
-        kernels::count_of_valid(window.view.backend, window.dense(), rule, bitmap, offset)
-    }
-
-    /// The index within a dense part of the first valid element that the rule holds for.
-    #[inline(never)]
-    fn position_in_window(&self, window: &Part<'_, '_>, rule: &Rule) -> Option<usize> {
-        let (bitmap, offset) = self.validity.bits_from(window.first);
-        kernels::position_of_valid(window.view.backend, window.dense(), rule, bitmap, offset)
-    }
-
-    /// Calls `visit` with the tiles of a part that is not dense, unless the rule holds for none of
-    /// its elements: see [`strided::valid_tiles`]. Indices count from the start of the part.
-    #[cfg(feature = "views")]
-    pub(super) fn tiles_with_hits(
+    /// The windows of a part, which hold all elements that the rule holds for, each with the valid
+    /// ones of these. In a dense part the first `lone` hits are windows of their own.
+    fn windows<'v>(
         &self,
-        part: &Part<'_, 'a>,
+        part: Part<'v, 'a>,
         rule: &Rule,
-        visit: &mut dyn FnMut(&ValidTile<'_>) -> usize,
-    ) {
-        if part.len != 0 && part.any(rule) {
-            self.tiles(part, visit);
+        mut lone: usize,
+    ) -> impl Iterator<Item = (Part<'v, 'a>, Occurrences)> {
+        let mut rest = part;
+        if !part.is_dense() && !part.any(rule) {
+            rest.len = 0;
         }
+        core::iter::from_fn(move || {
+            let (window, found) = self.next_window(&rest, rule, &mut lone)?;
+            rest.len -= window.first - rest.first + window.len;
+            rest.first = window.first + window.len;
+            Some((window, found))
+        })
     }
 
-    /// Calls `visit` with the tiles of a part that is not dense.
-    #[cfg(feature = "views")]
-    #[inline(never)]
-    pub(super) fn tiles(
+    /// The first window of the rest of a part.
+    fn next_window<'v>(
         &self,
-        part: &Part<'_, 'a>,
-        visit: &mut dyn FnMut(&ValidTile<'_>) -> usize,
-    ) {
-        let (bitmap, offset) = self.validity.bits_from(part.first);
-        strided::valid_tiles(&part.source(), bitmap, offset, visit);
+        rest: &Part<'v, 'a>,
+        rule: &Rule,
+        lone: &mut usize,
+    ) -> Option<(Part<'v, 'a>, Occurrences)> {
+        if rest.len == 0 {
+            return None;
+        }
+        if !rest.is_dense() {
+            let window = Part::after(rest.view, rest.first, BOX.min(rest.len));
+            return Some((window, self.occurrences_in(window, rule)));
+        }
+        let hit = rest.position(rule)?;
+        if hit >= NEAR {
+            *lone = LONE;
+        }
+        if let Some(left) = lone.checked_sub(1) {
+            *lone = left;
+            let hit = Part { first: rest.first + hit, len: 1, ..*rest };
+            let valid = self.validity.is_valid(hit.first);
+            let found = Occurrences::new(usize::from(valid), valid.then_some(hit.first));
+            return Some((hit, found));
+        }
+        // Whole lines of the cache, if the part begins at one.
+        let clean = hit & !63;
+        let window = Part { first: rest.first + clean, len: WINDOW.min(rest.len - clean), ..*rest };
+        Some((window, self.occurrences_in(window, rule)))
     }
-}
 
-/// Packed bits of a part, as if nothing were null.
-#[inline(never)]
-fn bits_of(part: &Part<'_, '_>, rule: &Rule, out: &mut [u8], offset: usize) {
-    part.bits(rule, out, offset);
-}
-
-/// The count of a run without nulls.
-#[inline(never)]
-fn count_of_run(run: &Part<'_, '_>, rule: &Rule) -> usize {
-    run.count(rule)
+    /// The valid elements of a window that the rule holds for. Indices count from the start of the
+    /// view.
+    #[inline(never)]
+    fn occurrences_in(&self, window: Part<'_, 'a>, rule: &Rule) -> Occurrences {
+        // No larger than the window needs, since filling it with zeros takes time.
+        let (mut few, mut many);
+        let bits: &mut [u8] = if window.len <= WINDOW {
+            few = [0; WINDOW / 8];
+            &mut few
+        } else {
+            many = [0; BOX / 8];
+            &mut many
+        };
+        window.bits(rule, bits, 0);
+        let validity = self.validity.part(window.first, window.len);
+        validity.occurrences(bits).behind(window.first)
+    }
 }
 
 /// Without the data, which may be large.

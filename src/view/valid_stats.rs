@@ -1,62 +1,47 @@
 //! Statistics under a validity bitmap.
 
-#[cfg(feature = "views")]
-use nonfinite_kernels::position_of_valid;
 use nonfinite_kernels::stats_of_valid;
-#[cfg(feature = "views")]
-use nonfinite_kernels::strided::ValidTile;
+use nonfinite_kernels::strided::gather;
 
 use super::part::Part;
 use super::valid::ValidView;
-#[cfg(feature = "views")]
-use super::valid_census::with_indices_of;
-use crate::{Predicate, Stats};
+use crate::{Elements, Predicate, Stats, TensorView};
+
+/// Bytes that are copied at once.
+const ROOM: usize = 16384;
 
 impl<'a> ValidView<'a> {
     /// [`TensorView::stats`](crate::TensorView::stats) of the valid elements.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let stats = |part: Part<'_, '_>| self.stats_in(part);
-        #[cfg(feature = "rayon")]
-        if let Some(threads) = self.view.shared() {
-            return threads.parts(&stats, &Stats::join);
-        }
-        stats(Part::whole(&self.view))
+        self.by_parts(&|part| self.stats_in(part), &Stats::join)
     }
 
     /// Indices count from the start of the view, so that the answers of parts can be joined.
     fn stats_in(&self, part: Part<'_, 'a>) -> Stats {
-        if self.has_no_null(&part) {
-            return part.stats().behind(part.first);
-        }
-        #[cfg(feature = "views")]
         if !part.is_dense() {
-            let mut stats = Stats::default();
-            self.tiles(&part, &mut |tile| {
-                stats = stats.join(self.stats_of_tile(tile));
-                usize::MAX
-            });
-            return stats.behind(part.first);
+            return self.stats_of_boxes(part);
+        }
+        if self.validity.part(part.first, part.len).count() == part.len {
+            return part.stats().behind(part.first);
         }
         self.stats_of_dense(part)
     }
 
-    /// Indices count from the start of the part.
-    #[cfg(feature = "views")]
-    #[inline(never)]
-    fn stats_of_tile(&self, tile: &ValidTile<'_>) -> Stats {
-        let (format, backend) = (self.view.format, self.view.backend);
-        let (x, bitmap, offset) = (tile.elements, tile.bitmap, tile.offset);
-        let finite = format.rule(Predicate::Finite);
-        let Some(finite) = position_of_valid(backend, x, finite, bitmap, offset) else {
-            return Stats { census: self.census_of_tile(tile), ..Stats::default() };
-        };
-        let mut found = stats_of_valid(backend, x, format.numbers(), bitmap, offset, finite);
-        found.census = with_indices_of(found.census, tile);
-        for (_, index) in found.lowest.iter_mut().chain(&mut found.highest) {
-            *index = tile.index(*index);
+    /// Boxes of elements in row-major order are copied, one after the other.
+    fn stats_of_boxes(&self, part: Part<'_, 'a>) -> Stats {
+        let (TensorView { format, backend, .. }, mut room) = (self.view, [0; ROOM]);
+        let (mut at, end, mut stats) = (part.first, part.first + part.len, Stats::default());
+        while at < end {
+            let part = Part::after(part.view, at, (end - at).min(ROOM / format.size_in_bytes()));
+            let elements = Elements::from_bytes(gather(&part.tensor(), &mut room), format);
+            let view = TensorView::from(elements.expect("whole elements of a box"));
+            let view = TensorView { backend, ..view };
+            let validity = self.validity.part(at, part.len);
+            stats = stats.join(ValidView { view, validity }.stats().behind(at));
+            at += part.len;
         }
-        Stats::new(found, format)
+        stats
     }
 
     /// The kernel needs a valid element that is finite.
@@ -65,8 +50,8 @@ impl<'a> ValidView<'a> {
         let Some(finite) = self.position_in(part, format.rule(Predicate::Finite)) else {
             return Stats { census: self.census_in(part), ..Stats::default() };
         };
-        let ((bitmap, offset), numbers) = (self.validity.bits_from(part.first), format.numbers());
-        let found = stats_of_valid(backend, part.dense(), numbers, bitmap, offset, finite);
+        let (validity, numbers) = (self.validity.part(part.first, part.len), format.numbers());
+        let found = stats_of_valid(backend, part.dense(), numbers, validity, finite);
         Stats::new(found, format).behind(part.first)
     }
 }

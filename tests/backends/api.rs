@@ -91,7 +91,7 @@ fn long_names_are_cut() {
 fn empty() {
     let mut out = [false; 0];
     nonfinite::is_nan::<f64>(&[], &mut out);
-    nonfinite::bits::<f64>(&[], Predicate::Finite, &mut []);
+    nonfinite::bits::<f64>(&[], Predicate::Finite, &mut [], 0);
     for predicate in Predicate::ALL.iter().copied() {
         assert!(!nonfinite::any::<f32>(&[], predicate) && nonfinite::all::<f32>(&[], predicate));
         assert_eq!(nonfinite::count::<f32>(&[], predicate), 0);
@@ -105,21 +105,20 @@ fn empty() {
     }
 }
 
-/// Words keep the bits behind the last element, and number bits alike on machines of either byte
-/// order.
+/// The bits around the results keep their values.
 #[test]
-fn words_of_bits() {
+fn packed_bits() {
     for n in [1, 63, 64, 65, 130, 191] {
         let x: Vec<f32> = (0..n).map(|i| if i % 5 == 0 { f32::NAN } else { 1.0 }).collect();
-        let mut words = vec![u64::MAX; x.len().div_ceil(64)];
-        nonfinite::bits(&x, Predicate::Nan, &mut words);
-        for bit in 0..64 * words.len() {
-            let set = words[bit / 64] >> (bit % 64) & 1 == 1;
+        let mut bytes = vec![u8::MAX; x.len().div_ceil(8)];
+        nonfinite::bits(&x, Predicate::Nan, &mut bytes, 0);
+        for bit in 0..8 * bytes.len() {
+            let set = bytes[bit / 8] >> (bit % 8) & 1 == 1;
             assert_eq!(set, bit >= x.len() || bit % 5 == 0, "length {n} bit {bit}");
         }
     }
     let mut bitmap = [0u8; 3];
-    nonfinite::bits_at(&[f64::NAN, 0.0, f64::NAN], Predicate::Nan, &mut bitmap, 6);
+    nonfinite::bits(&[f64::NAN, 0.0, f64::NAN], Predicate::Nan, &mut bitmap, 6);
     assert_eq!(bitmap, [0b0100_0000, 0b0000_0001, 0]);
 }
 
@@ -227,14 +226,19 @@ mod panics {
             assert_eq!(text, format!("100 elements, but an output for {n}"));
             assert!(out.iter().all(|&hit| !hit), "nothing is written");
         }
-        let mut words = [0; 3];
-        let text = message(|| nonfinite::bits(&x, Predicate::Nan, &mut words));
-        assert_eq!(text, "100 elements, but an output of 3 words of 64 bits");
         let mut bitmap = [0; 13];
-        let text = message(|| nonfinite::bits_at(&x, Predicate::Nan, &mut bitmap, 5));
+        let text = message(|| nonfinite::bits(&x, Predicate::Nan, &mut bitmap, 5));
         assert_eq!(text, "100 elements from bit 5 on, but an output of 13 bytes");
-        assert_eq!((words, bitmap), ([0; 3], [0; 13]));
-        nonfinite::bits_at(&x, Predicate::Nan, &mut bitmap, 4);
+        assert_eq!(bitmap, [0; 13]);
+        nonfinite::bits(&x, Predicate::Nan, &mut bitmap, 4);
         assert_eq!((bitmap[0], bitmap[12]), (0xF0, 0xFF));
+        for wrong in [2, 4] {
+            let rows = |ask: &dyn Fn()| {
+                let text = message(ask);
+                assert!(text.contains("100") && text.contains(&wrong.to_string()), "{text}");
+            };
+            rows(&|| nonfinite::any_rows(&x, 20, Predicate::Nan, &mut vec![false; wrong]));
+            rows(&|| nonfinite::count_rows(&x, 20, Predicate::Nan, &mut vec![0; wrong]));
+        }
     }
 }

@@ -1,13 +1,14 @@
 //! The floating-point environment: kernels do not change it, and it does not change answers.
 #![allow(unsafe_code, reason = "control registers of x86-64 and AArch64 are written")]
 
-use nonfinite::{Backend, Census, Elements, Error, Format, Predicate, Stats, TensorView};
+use nonfinite::{Backend, Census, Error, Format, Predicate, Stats, TensorView};
 
-use crate::{backends, oracle, reduced};
+use crate::tensors::{either, formats, tensor};
+use crate::{backends, oracle};
 
 /// Signalling NaNs, subnormals, infinities: elements on which a floating-point comparison would set
 /// a flag, flush or trap. Long enough for groups of every backend, and a rest.
-fn tensor(format: Format) -> Vec<u8> {
+fn signalling(format: Format) -> Vec<u8> {
     let signalling = match format {
         Format::F16 => vec![0x7C01, 0x0001, 0x7C00, 0xFDFF, 0x83FF],
         Format::Bf16 => vec![0x7F81, 0x0001, 0x7F80, 0xFFBF, 0x807F],
@@ -21,10 +22,7 @@ fn tensor(format: Format) -> Vec<u8> {
         ],
         _ => oracle::edges(format),
     };
-    let mut bytes = Vec::new();
-    let elements = if reduced() { 200 } else { 2100 };
-    (0..elements).for_each(|i| oracle::write(format, signalling[i % signalling.len()], &mut bytes));
-    bytes
+    tensor(format, either(200, 2100), |i| signalling[i % signalling.len()])
 }
 
 /// The answers of all sinks to one question.
@@ -54,22 +52,15 @@ impl Answers {
         }
     }
 
-    /// Calls all sinks of a backend. Runs only kernels: no allocation, no panic.
-    fn ask(&mut self, backend: Backend, x: Elements<'_>, predicate: Predicate) {
-        TensorView::from(x).on(backend).mask(predicate, &mut self.mask[..]).unwrap();
-        TensorView::from(x).on(backend).bits(predicate, &mut self.bits, 0).unwrap();
-        self.searches = (
-            TensorView::from(x).on(backend).any(predicate),
-            TensorView::from(x).on(backend).all(predicate),
-            TensorView::from(x).on(backend).count(predicate),
-            TensorView::from(x).on(backend).position(predicate),
-        );
-        self.census = TensorView::from(x).on(backend).census();
-        self.stats = TensorView::from(x).on(backend).stats();
-        for (answer, bits) in self.above.iter_mut().zip(THRESHOLDS) {
-            let question = TensorView::from(x).on(backend).exceeds(f64::from_bits(bits));
-            *answer = question.map(|question| question.count());
-        }
+    /// Asks all questions of a view. Runs only kernels: no allocation, no panic.
+    fn ask(&mut self, x: TensorView<'_>, predicate: Predicate) {
+        x.mask(predicate, &mut self.mask[..]).unwrap();
+        x.bits(predicate, &mut self.bits, 0).unwrap();
+        self.searches =
+            (x.any(predicate), x.all(predicate), x.count(predicate), x.position(predicate));
+        (self.census, self.stats) = (x.census(), x.stats());
+        let above = |bits| x.exceeds(f64::from_bits(bits)).map(|question| question.count());
+        self.above = THRESHOLDS.map(above);
     }
 }
 
@@ -79,18 +70,17 @@ impl Answers {
 #[test]
 fn environments_make_no_difference() {
     let scalar = Backend::by_name("scalar").unwrap();
-    for format in Format::ALL.iter().copied() {
-        let bytes = tensor(format);
-        let x = Elements::from_bytes(&bytes, format).unwrap();
+    for format in formats() {
+        let bytes = signalling(format);
+        let x = TensorView::from_bytes(&bytes, format).unwrap();
         for predicate in Predicate::ALL.iter().copied() {
             let mut want = Answers::room(x.len());
-            want.ask(scalar, x, predicate);
-            for backend in backends() {
+            want.ask(x.on(scalar), predicate);
+            for &backend in backends() {
                 for &control in &register::environments() {
-                    let mut answers = Answers::room(x.len());
-                    let after = register::with(control, || answers.ask(backend, x, predicate));
-                    let at =
-                        || format!("{} {format} {predicate:?} under {control:#x}", backend.name());
+                    let (x, mut answers) = (x.on(backend), Answers::room(x.len()));
+                    let after = register::with(control, || answers.ask(x, predicate));
+                    let at = || format!("{backend:?} {format} {predicate:?} under {control:#x}");
                     assert_eq!(after, control, "{}: flags or control bits changed", at());
                     assert!(answers == want, "{}: other answers", at());
                 }

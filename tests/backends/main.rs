@@ -1,77 +1,51 @@
 //! Every backend against oracles that are independent of its rule. One binary, so that an emulator
 //! boots once.
 //!
-//! `NONFINITE_REQUIRE=avx2,scalar` makes `required_backends` fail unless those backends can run.
-//! For emulators `NONFINITE_REDUCED=1` cuts the input, and `NONFINITE_ONLY=avx512` leaves out the
-//! other backends, which are tested elsewhere.
+//! `NONFINITE_EXHAUSTIVE=1` asks for all of the input, which takes minutes. On emulators
+//! `NONFINITE_ONLY=avx512` leaves out the other backends, which are tested elsewhere, and
+//! `NONFINITE_REQUIRE=avx512` makes `required_backends` fail unless that backend can run.
 
 mod api;
 #[cfg(all(unix, target_arch = "x86_64"))]
 #[path = "../common/child.rs"]
 mod child;
-mod codes;
-mod dense;
 mod environment;
 mod known_bad;
-mod layouts;
-mod lengths;
 mod nulls;
-mod patterns;
-mod properties;
+mod questions;
 mod replace;
-mod rows;
 mod scale;
 mod stats;
+mod tensors;
 mod views;
 
-use nonfinite::{Backend, Format};
-use nonfinite_oracle::{self as oracle, CANARY, backends};
-
-/// Whether an emulator asks for less input.
-fn reduced() -> bool {
-    std::env::var_os("NONFINITE_REDUCED").is_some()
-}
+use nonfinite::{Backend, Format, TensorView};
+use nonfinite_oracle::{self as oracle, CANARY, Expected, Framed, backends, exhaustive};
 
 #[test]
 fn required_backends() {
+    oracle::require();
     let available: Vec<_> = Backend::available().map(Backend::name).collect();
-    let tested: Vec<_> = backends().iter().map(|backend| backend.name()).collect();
     let active = Backend::active().name();
     println!("backends that run here: {}; active: {active}", available.join(" "));
+    assert_eq!(available.last(), Some(&"scalar"));
     for info in nonfinite::backends() {
-        let ran = match (info.available, tested.contains(&info.name)) {
-            (true, true) => "ran",
-            (true, false) => "left out by NONFINITE_ONLY",
-            (false, _) => "not on this CPU",
-        };
-        println!("backend {}: {ran}", info.name);
-        assert_eq!(info.available, available.contains(&info.name));
         assert_eq!(info.active, info.name == active);
     }
-    assert_eq!(available.last(), Some(&"scalar"));
-    oracle::require(&backends());
     if let Ok(forced) = std::env::var("NONFINITE_BACKEND") {
         assert_eq!(active, forced, "NONFINITE_BACKEND names a backend that is not used");
     }
 }
 
-/// Compares every sink of every backend with the oracle for the elements in `bytes`.
+/// Compares every answer of every backend with the oracle for the elements in `bytes`.
 fn check(format: Format, bytes: &[u8]) {
-    let kinds = expected(format, bytes);
-    for backend in backends() {
-        check_backend(backend, format, bytes, &kinds);
+    let view = TensorView::from_bytes(bytes, format).unwrap();
+    check_view(&Expected::new(format, bytes), view);
+}
+
+fn check_view(expected: &Expected, view: TensorView<'_>) {
+    for &backend in backends() {
+        oracle::check(&view.on(backend), expected, &mut Framed::default())
+            .unwrap_or_else(|wrong| panic!("{wrong}"));
     }
 }
-
-/// The oracle's view of each element.
-fn expected(format: Format, bytes: &[u8]) -> Vec<oracle::Kind> {
-    oracle::kinds(format, bytes)
-}
-
-fn check_backend(backend: Backend, format: Format, bytes: &[u8], kinds: &[oracle::Kind]) {
-    oracle::check(&backend, format, bytes, kinds).unwrap_or_else(|wrong| panic!("{wrong}"));
-}
-
-/// A function for each tensor of a test. The tests pass [`check`]; `known_bad` passes a check of
-/// wrong implementations.
-type Visit<'a> = &'a mut dyn FnMut(Format, &[u8]);

@@ -1,69 +1,48 @@
-//! Replacing non-finite elements, on every backend, against the oracle of classes.
+//! Replacing non-finite elements, on every backend, against the oracle of kinds.
 
-use nonfinite::{Backend, Elements, ElementsMut, Error, Format, Replacement, TensorView};
-use quickcheck::{Arbitrary, Gen};
+use nonfinite::{Elements, ElementsMut, Error, Format, Replacement, TensorView};
+use quickcheck::QuickCheck;
 
 use crate::oracle::{self, Kind, kind};
-use crate::properties::Tensor;
-use crate::{CANARY, backends, reduced};
+use crate::tensors::{SUITE, Tensor, either, formats, one_of_each, tensor};
+use crate::{CANARY, backends};
 
-/// The expected output, and the expected number of replaced elements.
-fn expected(format: Format, input: &[u8], with: Replacement<u64>) -> (Vec<u8>, usize) {
-    let (mut out, mut found) = (Vec::new(), 0);
+/// In place and into another slice, on every backend, between canaries, at the address that the
+/// input has within a line.
+fn check(format: Format, input: &[u8], with: Replacement<u64>) {
+    let (mut want, mut found) = (Vec::new(), 0);
     for raw in input.chunks_exact(format.size_in_bytes()) {
         let bits = oracle::read(raw);
         let kind = kind(format, bits);
         found += usize::from(kind != Kind::Finite);
-        let bits = match kind {
+        let code = match kind {
             Kind::Finite => bits,
             Kind::Nan => with.nan,
             Kind::PosInf => with.pos_inf,
             Kind::NegInf => with.neg_inf,
         };
-        oracle::write(format, bits, &mut out);
+        oracle::write(format, code, &mut want);
     }
-    (out, found)
-}
+    let canaries = vec![CANARY; input.len() + 256];
+    let mut room = canaries.clone();
+    let start = room.as_ptr().align_offset(64) + 64 + input.as_ptr().addr() % 64;
+    let mut framed = canaries.clone();
+    framed[start..start + input.len()].copy_from_slice(&want);
+    for &backend in backends() {
+        let at = || format!("{backend:?} {format} {} bytes, {with:x?}", input.len());
+        room.copy_from_slice(&canaries);
+        let inside = &mut room[start..start + input.len()];
+        inside.copy_from_slice(input);
+        let x = ElementsMut::from_bytes(inside, format).unwrap();
+        assert_eq!(x.on(backend).replace_non_finite(with), Ok(found), "in place {}", at());
+        assert!(room == framed, "in place {}", at());
 
-/// In place and into another slice, on every backend, between canaries.
-fn check(format: Format, input: &[u8], with: Replacement<u64>) {
-    let (want, found) = expected(format, input, with);
-    for backend in backends() {
-        check_backend(backend, format, input, with, &want, found, 64);
+        room.copy_from_slice(&canaries);
+        let x = Elements::from_bytes(input, format).unwrap();
+        let out = ElementsMut::from_bytes(&mut room[start..start + input.len()], format).unwrap();
+        assert_eq!(out.on(backend).copy_replacing(x, with), Ok(found), "into {}", at());
+        assert!(room == framed, "into {}", at());
     }
-}
-
-fn check_backend(
-    backend: Backend,
-    format: Format,
-    input: &[u8],
-    with: Replacement<u64>,
-    want: &[u8],
-    found: usize,
-    start: usize,
-) {
-    let at =
-        || format!("{} {format} {} bytes from {start}, {with:x?}", backend.name(), input.len());
-    let frame = |inside: &[u8]| [&vec![CANARY; start], inside, &[CANARY; 64]].concat();
-    let inside = start..start + input.len();
-
-    let mut room = frame(input);
-    let x = ElementsMut::from_bytes(&mut room[inside.clone()], format).unwrap();
-    assert_eq!(x.on(backend).replace_non_finite(with), Ok(found), "in place {}", at());
-    assert!(room == frame(want), "in place {}", at());
-
-    let mut room = frame(&vec![CANARY; input.len()]);
-    let x = Elements::from_bytes(input, format).unwrap();
-    assert_eq!(
-        ElementsMut::from_bytes(&mut room[inside], format)
-            .unwrap()
-            .on(backend)
-            .copy_replacing(x, with),
-        Ok(found),
-        "into {}",
-        at()
-    );
-    assert!(room == frame(want), "into {}", at());
 }
 
 /// On the active backend.
@@ -71,7 +50,7 @@ fn in_place(x: &mut [u8], format: Format, with: Replacement<u64>) -> Result<usiz
     ElementsMut::from_bytes(x, format)?.replace_non_finite(with)
 }
 
-/// Replacements that tell the classes apart, and some that are not finite themselves.
+/// Replacements that tell the kinds apart, and some that are not finite themselves.
 fn replacements(format: Format) -> [Replacement<u64>; 3] {
     let edges = oracle::edges(format);
     let of = |wanted| edges.iter().copied().find(|&bits| kind(format, bits) == wanted);
@@ -80,116 +59,51 @@ fn replacements(format: Format) -> [Replacement<u64>; 3] {
     [
         Replacement::finite_bits(format),
         Replacement { nan: 1, pos_inf: 2, neg_inf: 3 },
-        // Each class becomes another: what has been replaced must not be replaced again.
+        // Each kind becomes another: what has been replaced must not be replaced again.
         Replacement { nan: neg_inf, pos_inf: nan, neg_inf: pos_inf },
     ]
 }
 
-/// All codes of 8 and 16 bits, the edges of the others, in every lane of a block.
+/// All codes, every place, length and address.
 #[test]
-fn every_code() {
-    for format in Format::ALL.iter().copied() {
-        let codes: Vec<u64> = match format.size_in_bytes() {
-            1 => (0..=0xFF).collect(),
-            2 => (0..=0xFFFF).collect(),
-            _ => oracle::edges(format),
-        };
-        let shifts = if codes.len() > 0x1000 { 3 } else { 64 };
-        for shift in (0..shifts).step_by(if reduced() { 13 } else { 1 }) {
-            let mut input = Vec::new();
-            (0..shift).for_each(|_| oracle::write(format, 1, &mut input));
-            codes.iter().for_each(|&bits| oracle::write(format, bits, &mut input));
-            for with in replacements(format) {
-                check(format, &input, with);
-            }
-        }
+fn suite() {
+    for (name, tensors) in SUITE {
+        println!("{name}");
+        let mut turn = 0;
+        tensors(&mut |format, input| {
+            turn += 1;
+            check(format, input, replacements(format)[turn % 3]);
+        });
     }
 }
 
-/// One special element among finite ones, so that groups, blocks and the rest are each skipped and
-/// each found.
+/// One special element among finite ones in every place of some groups, so that groups, blocks and
+/// the rest are each skipped and each found. And whole groups of one special code.
 #[test]
-fn one_among_clean() {
-    for format in Format::ALL.iter().copied() {
-        let edges = oracle::edges(format);
-        let Some(&special) = edges.iter().rfind(|&&bits| kind(format, bits) != Kind::Finite) else {
-            continue;
-        };
+fn one_among_clean_and_nothing_finite() {
+    for format in formats() {
         let elements = 2 * 1024 + 64 + 7;
-        for place in (0..elements).step_by(if reduced() { 509 } else { 61 }).chain([elements - 1]) {
-            let mut input = Vec::new();
-            for i in 0..elements {
-                oracle::write(format, if i == place { special } else { 5 }, &mut input);
-            }
-            check(format, &input, Replacement::finite_bits(format));
-        }
-    }
-}
-
-/// Whole groups of one special code. All of them must be replaced.
-#[test]
-fn nothing_finite() {
-    for format in Format::ALL.iter().copied() {
-        let edges = oracle::edges(format);
-        for wanted in [Kind::Nan, Kind::PosInf, Kind::NegInf] {
-            let Some(&special) = edges.iter().find(|&&bits| kind(format, bits) == wanted) else {
-                continue;
-            };
-            let mut input = Vec::new();
-            (0..2 * 1024 + 71).for_each(|_| oracle::write(format, special, &mut input));
-            check(format, &input, Replacement::finite_bits(format));
-        }
-    }
-}
-
-#[test]
-fn every_length() {
-    let most = if reduced() { 140 } else { 300 };
-    for format in Format::ALL.iter().copied() {
-        let bytes = crate::lengths::mixed(format, most);
-        for n in 0..=most {
-            check(format, &bytes[..n * format.size_in_bytes()], replacements(format)[2]);
-        }
-    }
-}
-
-#[test]
-fn every_address() {
-    for format in Format::ALL.iter().copied() {
-        let bytes = crate::lengths::mixed(format, 1500 / format.size_in_bytes());
-        let with = replacements(format)[2];
-        let (want, found) = expected(format, &bytes, with);
-        for start in (0..64).step_by(if reduced() { 7 } else { 1 }) {
-            for backend in backends() {
-                check_backend(backend, format, &bytes, with, &want, found, start);
+        for &special in one_of_each(format).split_last().unwrap().1 {
+            let all = tensor(format, elements, |_| special);
+            check(format, &all, Replacement::finite_bits(format));
+            for place in (0..elements).step_by(either(509, 61)).chain([elements - 1]) {
+                let one = tensor(format, elements, |i| if i == place { special } else { 5 });
+                check(format, &one, Replacement::finite_bits(format));
             }
         }
-    }
-}
-
-#[derive(Clone, Debug)]
-struct Case {
-    tensor: Tensor,
-    with: Replacement<u64>,
-}
-
-impl Arbitrary for Case {
-    fn arbitrary(g: &mut Gen) -> Self {
-        let tensor = Tensor::arbitrary(g);
-        let edges = oracle::edges(tensor.format);
-        let mut code = || *g.choose(&edges).unwrap();
-        let with = Replacement { nan: code(), pos_inf: code(), neg_inf: code() };
-        Self { tensor, with }
     }
 }
 
 #[test]
 fn random_tensors() {
-    fn agrees(case: Case) {
-        check(case.tensor.format, &case.tensor.bytes, case.with);
+    fn agrees(Tensor { format, bytes }: Tensor, codes: (usize, usize, usize)) {
+        let edges = oracle::edges(format);
+        let code = |i: usize| edges[i % edges.len()];
+        let (nan, pos_inf, neg_inf) = (code(codes.0), code(codes.1), code(codes.2));
+        check(format, &bytes, Replacement { nan, pos_inf, neg_inf });
     }
-    let tests = if reduced() { 20 } else { 500 };
-    quickcheck::QuickCheck::new().tests(tests).quickcheck(agrees as fn(Case));
+    let agrees = agrees as fn(Tensor, (usize, usize, usize));
+    QuickCheck::new().tests(either(20, 500)).quickcheck(agrees);
 }
 
 /// After a replacement by finite numbers, nothing is left to replace, and finite elements have kept
@@ -207,7 +121,7 @@ fn twice_is_once() {
             && in_place(&mut twice, format, with) == Ok(0)
             && twice == once
     }
-    quickcheck::QuickCheck::new().tests(200).quickcheck(agrees as fn(Tensor) -> bool);
+    QuickCheck::new().tests(either(20, 200)).quickcheck(agrees as fn(Tensor) -> bool);
 }
 
 /// The typed functions, with values.

@@ -3,12 +3,12 @@
 
 use half::{bf16, f16};
 use nonfinite::scale::unscale_and_check;
-use nonfinite::{Backend, ElementsMut, Error, Format};
-use quickcheck::Arbitrary;
+use nonfinite::{ElementsMut, Error, Format};
+use quickcheck::{Arbitrary, Gen};
 
 use crate::oracle::{self, Kind, kind};
-use crate::properties::Tensor;
-use crate::{CANARY, backends, reduced};
+use crate::tensors::{SUITE, Tensor, all_codes, either, tensor};
+use crate::{CANARY, backends};
 
 /// The formats with arithmetic, but for f16, whose tests are in a module of their own: Bochs rounds
 /// f32 to f16 wrongly, so `ci/emulate/avx512` leaves that module out.
@@ -54,80 +54,53 @@ fn same(format: Format, input: u64, got: u64, want: u64) -> bool {
     got == want || made && kind(format, got) == Kind::Nan
 }
 
-/// On every backend, between canaries.
+/// On every backend, between canaries, at the address that the input has within a line.
 fn check(format: Format, input: &[u8], factor: f64) {
-    for backend in backends() {
-        check_backend(backend, format, input, factor, 64);
+    let mut room = vec![CANARY; input.len() + 256];
+    let start = room.as_ptr().align_offset(64) + 64 + input.as_ptr().addr() % 64;
+    let codes = input.chunks_exact(format.size_in_bytes()).map(oracle::read);
+    let want: Vec<[u64; 2]> = codes.map(|bits| [bits, product(format, bits, factor)]).collect();
+    let special = want.iter().any(|&[bits, _]| kind(format, bits) != Kind::Finite);
+    for &backend in backends() {
+        let at = || format!("{backend:?} {format} {} bytes times {factor}", input.len());
+        let (before, rest) = room.split_at_mut(start);
+        let (inside, behind) = rest.split_at_mut(input.len());
+        inside.copy_from_slice(input);
+        let x = ElementsMut::from_bytes(inside, format).unwrap();
+        assert_eq!(x.on(backend).unscale_and_check(factor), Ok(special), "{}", at());
+        let results = inside.chunks_exact(format.size_in_bytes()).map(oracle::read);
+        for (&[bits, want], got) in want.iter().zip(results) {
+            assert!(same(format, bits, got, want), "{}: {bits:x} to {got:x}, not {want:x}", at());
+        }
+        assert!(
+            before.iter().chain(&*behind).all(|&byte| byte == CANARY),
+            "{} wrote outside",
+            at()
+        );
     }
 }
 
-fn check_backend(backend: Backend, format: Format, input: &[u8], factor: f64, start: usize) {
-    let at =
-        || format!("{} {format} {} bytes from {start} times {factor}", backend.name(), input.len());
-    let mut room = [&vec![CANARY; start], input, &[CANARY; 64]].concat();
-    let (before, rest) = room.split_at_mut(start);
-    let (inside, behind) = rest.split_at_mut(input.len());
-    let x = ElementsMut::from_bytes(inside, format).unwrap();
-    let found = x.on(backend).unscale_and_check(factor).unwrap();
-    let size = format.size_in_bytes();
-    let mut want_found = false;
-    for (i, (old, new)) in input.chunks_exact(size).zip(inside.chunks_exact(size)).enumerate() {
-        let [old, new] = [old, new].map(oracle::read);
-        want_found |= kind(format, old) != Kind::Finite;
-        let want = product(format, old, factor);
-        assert!(same(format, old, new, want), "{} at {i}: {old:x} to {new:x}, not {want:x}", at());
-    }
-    assert_eq!(found, want_found, "{}", at());
-    assert!(before.iter().chain(&*behind).all(|&byte| byte == CANARY), "{} wrote outside", at());
-}
-
-/// The halves in every code, the others at their edges.
-fn codes(format: Format) -> Vec<u64> {
-    match format.size_in_bytes() {
-        2 => (0..=0xFFFF).collect(),
-        _ => oracle::edges(format),
-    }
-}
-
-fn every_code(format: Format) {
-    let codes = codes(format);
-    // On emulators of few factors, among them one whose products are subnormal and one whose
-    // products overflow.
-    for &factor in FACTORS.iter().step_by(if reduced() { 4 } else { 1 }) {
-        for shift in 0..if codes.len() > 0x1000 { 2 } else { 65 } {
-            let mut input = Vec::new();
-            (0..shift).for_each(|_| oracle::write(format, 1, &mut input));
-            codes.iter().for_each(|&bits| oracle::write(format, bits, &mut input));
-            check(format, &input, factor);
+/// All codes of the halves, the edges of the others, in some lanes, times every factor.
+fn every_code(formats: &[Format]) {
+    for &format in formats {
+        let codes = all_codes(format);
+        // By default few factors, among them one whose products are subnormal and one whose
+        // products overflow.
+        for &factor in FACTORS.iter().step_by(either(4, 1)) {
+            for lane in 0..if codes.len() > 0x1000 { 2 } else { 65 } {
+                let bits = |i: usize| i.checked_sub(lane).map_or(1, |i| codes[i]);
+                check(format, &tensor(format, lane + codes.len(), bits), factor);
+            }
         }
     }
-}
-
-#[test]
-fn every_code_of_bf16() {
-    every_code(Format::Bf16);
-}
-
-#[test]
-fn edges_of_f32_and_f64() {
-    every_code(Format::F32);
-    every_code(Format::F64);
-}
-
-#[test]
-fn ties_of_bf16() {
-    ties(Format::Bf16);
 }
 
 /// Halfway between two halves, and the least above, normal and subnormal.
 fn ties(format: Format) {
     let one = if format == Format::F16 { 0x3C00 } else { 0x3F80 };
-    let mut input = Vec::new();
-    for code in [one, one + 1, one | 0x8000, one + 3].into_iter().cycle().take(70) {
-        oracle::write(format, code, &mut input);
-    }
+    let input = tensor(format, 70, |i| [one, one + 1, one | 0x8000, one + 3][i % 4]);
     // From 2 on in threes are the last bits of f16 (11), of bf16 (8), and of f16 at 2^-20 (5).
-    let (first, step) = if reduced() { (2, 3) } else { (1, 1) };
+    let (first, step) = either((2, 3), (1, 1));
     for exponent in [0, -15, -14, -20, -16, -24, -25].into_iter().step_by(step) {
         for half in (first..=23).step_by(step) {
             for beyond in (half + 1..=23).map(|bit| 2f64.powi(-bit)).chain([0.0]) {
@@ -138,14 +111,9 @@ fn ties(format: Format) {
     }
 }
 
-#[test]
-fn one_special() {
-    specials(&FORMATS);
-}
-
 /// Every infinity, NaNs with one bit of a payload, and what lacks one bit of an exponent, each
 /// alone among finite elements: no other may be found for it.
-fn specials(formats: &[Format]) {
+fn one_special(formats: &[Format]) {
     for &format in formats {
         let (infinity, payload) = match format {
             Format::F64 => (0x7FF0_0000_0000_0000, 52),
@@ -158,108 +126,64 @@ fn specials(formats: &[Format]) {
         let finite = (payload..sign.trailing_zeros()).map(|bit| (sign - 1) & !(1 << bit));
         for (i, code) in [infinity].into_iter().chain(nans).chain(finite).enumerate() {
             for code in [code, code | sign] {
-                let mut input = Vec::new();
-                (0..200).for_each(|at| {
-                    oracle::write(format, if at == i * 37 % 200 { code } else { 1 }, &mut input)
-                });
-                check(format, &input, 0.5);
+                let bits = |at| if at == i * 37 % 200 { code } else { 1 };
+                check(format, &tensor(format, 200, bits), 0.5);
             }
         }
     }
 }
 
 /// Infinite factors, and NaN: the check is on what was there before.
-#[test]
-fn factors_that_are_not_finite() {
-    not_finite(&FORMATS);
-}
-
 fn not_finite(formats: &[Format]) {
     // The payload of a NaN may be all ones: rounded as a number, it is no NaN any more.
     let ones = [f64::from_bits(u64::MAX), f64::from_bits(u64::MAX >> 1)];
+    let factors = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e300, 1e-300];
     for &format in formats {
-        for factor in
-            [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e300, 1e-300].into_iter().chain(ones)
-        {
-            let mut input = Vec::new();
-            for &bits in
-                oracle::edges(format).iter().filter(|&&bits| kind(format, bits) != Kind::Nan)
-            {
-                oracle::write(format, bits, &mut input);
+        let mut codes = oracle::edges(format);
+        codes.retain(|&bits| kind(format, bits) != Kind::Nan);
+        let input = tensor(format, codes.len(), |i| codes[i]);
+        factors.iter().chain(&ones).for_each(|&factor| check(format, &input, factor));
+    }
+}
+
+/// Every place, length and address.
+fn suite(formats: &[Format]) {
+    for (name, tensors) in SUITE {
+        println!("{name}");
+        tensors(&mut |format, input| {
+            if formats.contains(&format) {
+                check(format, input, 0.75);
             }
-            check(format, &input, factor);
-        }
+        });
+    }
+}
+
+fn random(formats: &[Format]) {
+    let mut g = Gen::new(100);
+    for turn in 0..either(20, 500) {
+        let Tensor { format, bytes } = Tensor::of(formats[turn % formats.len()], &mut g);
+        let exponent = i32::arbitrary(&mut g) % 40;
+        check(format, &bytes, f64::from(i16::arbitrary(&mut g)) * f64::powi(2.0, exponent));
     }
 }
 
 #[test]
-fn every_length_and_place() {
-    lengths_and_places(&FORMATS);
+fn ties_of_bf16() {
+    ties(Format::Bf16);
 }
 
-fn lengths_and_places(formats: &[Format]) {
-    for &format in formats {
-        let most: usize = if reduced() { 140 } else { 300 };
-        let clean = (0..most).map(|i| oracle::edges(format)[i % 7]).collect::<Vec<_>>();
-        let nan =
-            *oracle::edges(format).iter().find(|&&bits| kind(format, bits) == Kind::Nan).unwrap();
-        let size = format.size_in_bytes();
-        for n in 0..=most {
-            let mut input = Vec::new();
-            clean[..n].iter().for_each(|&bits| oracle::write(format, bits, &mut input));
-            check(format, &input, 0.25);
-            if n > 0 {
-                let (place, mut special) = (n * 31 % n.max(17) % n, Vec::new());
-                oracle::write(format, nan, &mut special);
-                input[place * size..(place + 1) * size].copy_from_slice(&special);
-                check(format, &input, 0.25);
-            }
-        }
+#[test]
+fn every_code_and_the_suite() {
+    for test in [every_code, suite] {
+        test(&FORMATS);
     }
 }
 
 #[test]
-fn every_address() {
-    addresses(&FORMATS);
-}
-
-fn addresses(formats: &[Format]) {
-    for &format in formats {
-        let bytes = crate::lengths::mixed(format, 1500 / format.size_in_bytes());
-        for start in (0..64).step_by(if reduced() { 7 } else { 1 }) {
-            for backend in backends() {
-                check_backend(backend, format, &bytes, 0.75, start);
-            }
-        }
+fn specials_and_random_tensors() {
+    for test in [one_special, not_finite, random] {
+        test(&FORMATS);
     }
-}
-
-#[derive(Clone, Debug)]
-struct Case<const F16: bool> {
-    tensor: Tensor,
-    factor: f64,
-}
-
-impl<const F16: bool> Arbitrary for Case<F16> {
-    fn arbitrary(g: &mut quickcheck::Gen) -> Self {
-        let format = if F16 { Format::F16 } else { *g.choose(&FORMATS).unwrap() };
-        let exponent = i32::arbitrary(g) % 40;
-        let factor = f64::from(i16::arbitrary(g)) * f64::powi(2.0, exponent);
-        Self { tensor: Tensor::of(format, g), factor }
-    }
-}
-
-#[test]
-fn random_tensors() {
-    random::<false>();
-}
-
-fn random<const F16: bool>() {
-    fn agrees<const F16: bool>(case: Case<F16>) {
-        check(case.tensor.format, &case.tensor.bytes, case.factor);
-    }
-    let tests = if reduced() { 20 } else { 500 };
-    quickcheck::QuickCheck::new().tests(tests).quickcheck(agrees as fn(Case<F16>));
 }
 
 mod rounds_to_f16 {
@@ -271,33 +195,17 @@ mod rounds_to_f16 {
     }
 
     #[test]
-    fn every_code_of_f16() {
-        every_code(Format::F16);
+    fn every_code_and_the_suite() {
+        for test in [every_code, suite] {
+            test(&[Format::F16]);
+        }
     }
 
     #[test]
-    fn one_special() {
-        specials(&[Format::F16]);
-    }
-
-    #[test]
-    fn factors_that_are_not_finite() {
-        not_finite(&[Format::F16]);
-    }
-
-    #[test]
-    fn every_length_and_place() {
-        lengths_and_places(&[Format::F16]);
-    }
-
-    #[test]
-    fn every_address() {
-        addresses(&[Format::F16]);
-    }
-
-    #[test]
-    fn random_tensors() {
-        random::<true>();
+    fn specials_and_random_tensors() {
+        for test in [one_special, not_finite, random] {
+            test(&[Format::F16]);
+        }
     }
 }
 

@@ -1,140 +1,38 @@
-//! Input and output between guard pages: a read or write outside of input and output ends the
+//! Inputs, bitmaps and outputs between guard pages: a read or write outside of them ends the
 //! process.
 //!
-//! Every length from 0 to 1100 elements, for every format, predicate, sink and backend, at both
-//! ends of the memory and as many bytes away from them as an element has. `NONFINITE_REDUCED=1`
-//! cuts lengths for emulators, `NONFINITE_ONLY` names the backends to test, and `NONFINITE_REQUIRE`
-//! fails the test if a backend cannot run.
+//! Every length up to 1100 elements, for every format, question and backend, at both ends of the
+//! memory and as many bytes away from them as an element has; columns with nulls; and strided
+//! tensors. By default fewer lengths: `NONFINITE_EXHAUSTIVE=1` asks for all. `NONFINITE_ONLY` names
+//! the backends to test, and `NONFINITE_REQUIRE` fails the test if a backend cannot run.
 #![cfg(unix)]
 
 #[path = "../common/child.rs"]
 mod child;
-mod nulls;
 mod pages;
 
-use nonfinite::{Backend, Elements, Format, Predicate, TensorView};
-use nonfinite_oracle::{self as oracle, Kind};
+use nonfinite::{Elements, Format, TensorView};
+use nonfinite_oracle::{
+    self as oracle, CANARY, Expected, Layout, Outputs, Subject, backends, bitmap, exhaustive, mixed,
+};
 use pages::Guarded;
 
 const MOST: usize = 1100;
 
 fn lengths() -> Vec<usize> {
-    if std::env::var_os("NONFINITE_REDUCED").is_none() {
-        return (0..=MOST).collect();
-    }
-    // Around whole blocks, and the longest.
-    (0..=MOST)
-        .filter(|n| matches!(n % 64, 0 | 1 | 63) && (*n <= 260 || n % 256 < 2) || *n == MOST)
-        .collect()
+    // By default around whole blocks, and the longest.
+    let few = |n: &usize| matches!(n % 64, 0 | 1 | 63) && (*n <= 260 || n % 256 < 2) || *n == MOST;
+    (0..=MOST).filter(|n| exhaustive() || few(n)).collect()
 }
 
-fn predicates() -> &'static [Predicate] {
-    match std::env::var_os("NONFINITE_REDUCED") {
-        None => Predicate::ALL,
-        Some(_) => &[Predicate::Nan, Predicate::PositiveInf, Predicate::Finite],
-    }
-}
-
-/// A tensor, and the right answers for its first `n` elements.
-struct Tensor {
-    format: Format,
-    bytes: Vec<u8>,
-    kinds: Vec<Kind>,
-}
-
-impl Tensor {
-    fn new(format: Format, elements: impl Iterator<Item = u64>) -> Self {
-        let mut bytes = Vec::new();
-        elements.for_each(|bits| oracle::write(format, bits, &mut bytes));
-        let kinds = oracle::kinds(format, &bytes);
-        Self { format, bytes, kinds }
-    }
-
-    /// Hits everywhere, and nowhere, so that searches go to the end.
-    fn both(format: Format) -> [Self; 2] {
-        let edges = oracle::edges(format);
-        let mixed = (0..MOST).map(|i| edges[(7 * i) % edges.len()]);
-        [Self::new(format, mixed), Self::new(format, std::iter::repeat_n(0, MOST))]
-    }
-}
-
-/// The backends to test; a tensor in memory and outputs, each at one end of pages of its own.
-struct Place {
-    backends: Vec<Backend>,
-    input: Guarded,
-    mask: Guarded,
-    bits: Guarded,
-}
-
-/// Which end, and how many bytes away from it.
+/// Which end of the pages, and how many bytes away from it.
 #[derive(Clone, Copy, Debug)]
 enum End {
     Front(usize),
     Back(usize),
 }
 
-impl Place {
-    fn new() -> Self {
-        Self {
-            backends: oracle::backends(),
-            input: Guarded::new(8 * MOST + 16),
-            mask: Guarded::new(MOST),
-            bits: Guarded::new(MOST / 8 + 2),
-        }
-    }
-
-    /// All sinks of all backends for the first `n` elements.
-    fn check(&mut self, tensor: &Tensor, n: usize, end: End) {
-        let size = tensor.format.size_in_bytes();
-        let input = end.of(self.input.bytes(), n * size);
-        input.copy_from_slice(&tensor.bytes[..n * size]);
-        let x = Elements::from_bytes(input, tensor.format).unwrap();
-        let kinds = &tensor.kinds[..n];
-        for &predicate in predicates() {
-            let hits: Vec<u8> =
-                kinds.iter().map(|&kind| oracle::holds(predicate, kind).into()).collect();
-            let first = hits.iter().position(|&hit| hit == 1);
-            let count = hits.iter().filter(|&&hit| hit == 1).count();
-            for &backend in &self.backends {
-                let at = || {
-                    format!(
-                        "{} {} {predicate:?} {n} elements at {end:?}",
-                        backend.name(),
-                        tensor.format
-                    )
-                };
-                let mask = end.of(self.mask.bytes(), n);
-                TensorView::from(x).on(backend).mask(predicate, &mut *mask).unwrap();
-                assert!(mask == hits, "mask {}", at());
-                assert_eq!(TensorView::from(x).on(backend).position(predicate), first, "{}", at());
-                assert_eq!(TensorView::from(x).on(backend).count(predicate), count, "{}", at());
-                assert_eq!(
-                    TensorView::from(x).on(backend).any(predicate),
-                    first.is_some(),
-                    "{}",
-                    at()
-                );
-                assert_eq!(TensorView::from(x).on(backend).all(predicate), count == n, "{}", at());
-                let offset = (n + count) % 8;
-                let bits = end.of(self.bits.bytes(), (offset + n).div_ceil(8));
-                TensorView::from(x).on(backend).bits(predicate, bits, offset).unwrap();
-                let is_right =
-                    |i: usize| bits[(offset + i) / 8] >> ((offset + i) % 8) & 1 == hits[i];
-                assert!((0..n).all(is_right), "bits from {offset} {}", at());
-            }
-        }
-        for backend in &self.backends {
-            let nan = TensorView::from(x).on(*backend).census().nan.count;
-            assert_eq!(
-                nan,
-                kinds.iter().filter(|&&kind| kind == Kind::Nan).count(),
-                "census {}",
-                backend.name()
-            );
-            oracle::check_stats(backend, x).unwrap();
-        }
-    }
-}
+const ENDS: [End; 2] = [End::Front(0), End::Back(0)];
 
 impl End {
     /// `len` bytes of the memory at this end; an output cannot be further away from it than its
@@ -148,30 +46,152 @@ impl End {
     }
 }
 
+/// Bytes that a question reads, at one end of pages of their own.
+fn placed<'a>(memory: &'a mut Guarded, end: End, bytes: &[u8]) -> &'a [u8] {
+    let place = end.of(memory.bytes(), bytes.len());
+    place.copy_from_slice(bytes);
+    place
+}
+
+/// Answers at one end of pages of their own.
+struct Room {
+    memory: Guarded,
+    end: End,
+    len: usize,
+}
+
+impl Outputs for Room {
+    fn room(&mut self, len: usize) -> &mut [u8] {
+        self.len = len;
+        let bytes = self.memory.bytes();
+        bytes.fill(CANARY);
+        self.end.of(bytes, len)
+    }
+    fn written(&mut self) -> &[u8] {
+        self.end.of(self.memory.bytes(), self.len)
+    }
+    fn is_intact(&self) -> bool {
+        true // else the process has ended
+    }
+}
+
+fn check(subject: &dyn Subject, expected: &Expected, out: &mut Room, end: End) {
+    out.end = end;
+    oracle::check(subject, expected, out).unwrap_or_else(|wrong| panic!("at {end:?}: {wrong}"));
+}
+
+fn room(len: usize) -> Room {
+    Room { memory: Guarded::new(len), end: ENDS[0], len: 0 }
+}
+
 #[test]
 fn nothing_outside_is_touched() {
-    let mut place = Place::new();
-    oracle::require(&place.backends);
-    let lengths = lengths();
+    oracle::require();
+    let (mut memory, mut out) = (Guarded::new(8 * MOST + 16), room(MOST));
     for format in Format::ALL.iter().copied() {
         let size = format.size_in_bytes();
-        for tensor in Tensor::both(format) {
-            for &n in &lengths {
+        // Hits everywhere, and nowhere, so that searches go to the end.
+        for bytes in [mixed(format, MOST, 1), vec![0; MOST * size]] {
+            for n in lengths() {
+                let expected = Expected::new(format, &bytes[..n * size]);
                 // Each byte address that elements of the format can have, seen from either end.
                 for away in if n % 8 == 0 { 0..size } else { 0..1 } {
-                    place.check(&tensor, n, End::Front(away));
-                    place.check(&tensor, n, End::Back(away));
+                    for end in [End::Front(away), End::Back(away)] {
+                        let x = placed(&mut memory, end, &bytes[..n * size]);
+                        let view = TensorView::from_bytes(x, format).unwrap();
+                        for &backend in backends() {
+                            check(&view.on(backend), &expected, &mut out, end);
+                        }
+                    }
                 }
             }
         }
     }
-    let names: Vec<_> = place.backends.iter().map(|backend| backend.name()).collect();
-    println!(
-        "{} lengths, {} formats; backends {}",
-        lengths.len(),
-        Format::ALL.len(),
-        names.join(" ")
-    );
+}
+
+#[test]
+fn nothing_outside_a_bitmap_is_touched() {
+    let (mut memory, mut bits) = (Guarded::new(8 * MOST), Guarded::new((64 + MOST).div_ceil(8)));
+    let mut out = room(MOST);
+    for format in [Format::F32, Format::F64, Format::F16, Format::F8E4M3Fn] {
+        for n in lengths() {
+            let bytes = mixed(format, n, 1);
+            // All valid up to the end, so that runs reach it, or every third null.
+            for (every, offset) in [(MOST + 2, n % 8), (3, n % 8), (MOST + 2, 8 + n % 56)] {
+                let valid: Vec<bool> = (0..n).map(|i| i % every != 1 || every > n).collect();
+                let bitmap = bitmap(&valid, offset);
+                let expected = Expected::new(format, &bytes).with_nulls(valid);
+                for end in ENDS {
+                    let x = placed(&mut memory, end, &bytes);
+                    let bitmap = placed(&mut bits, end, &bitmap);
+                    for &backend in backends() {
+                        let view = TensorView::from_bytes(x, format).unwrap();
+                        let view = view.on(backend).with_validity(bitmap, offset).unwrap();
+                        check(&view, &expected, &mut out, end);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The layouts of a few engines, for these numbers of channels and pixels.
+fn layouts(c: usize, p: usize) -> [Layout; 8] {
+    let (channels, pixels) = (c as isize, p as isize);
+    [
+        [pixels, 1],
+        [1, channels],
+        [1, channels + 1],
+        [pixels + 3, 1],
+        [2 * pixels, 2],
+        [-pixels, -1],
+        [-1, channels],
+        [3 * pixels, -3],
+    ]
+    .map(|strides| Layout::new(&[c, p], &strides))
+}
+
+#[test]
+fn views_touch_nothing_outside() {
+    let shapes = [
+        (2, 3),
+        (3, 130),
+        (17, 80),
+        (1, 1),
+        (3, 500),
+        (4, 70),
+        (5, 65),
+        (16, 64),
+        (64, 64),
+        (70, 9),
+        (2, 1100),
+    ];
+    const MOST: usize = 1 << 15;
+    let (mut memory, mut out) = (Guarded::new(8 * MOST), room(MOST));
+    let mut bits = Guarded::new(MOST / 8);
+    for (c, p) in shapes.into_iter().take(if exhaustive() { shapes.len() } else { 3 }) {
+        for from in layouts(c, p) {
+            for format in [Format::F32, Format::F64] {
+                let bytes = mixed(format, from.memory(), 7);
+                let right = || Expected::strided(format, &bytes, &from);
+                let expected = right().into_outputs(layouts(c, p).to_vec());
+                // The first hit and every third element are null.
+                let valid: Vec<bool> = (0..c * p).map(|i| i % 3 != 0).collect();
+                let (bitmap, with_nulls) = (bitmap(&valid, 5), right().with_nulls(valid));
+                for end in ENDS {
+                    let x = placed(&mut memory, end, &bytes);
+                    let view = from.view(Elements::from_bytes(x, format).unwrap()).unwrap();
+                    let bitmap = placed(&mut bits, end, &bitmap);
+                    for &backend in backends() {
+                        let view = view.on(backend);
+                        check(&view, &expected, &mut out, end);
+                        let view = view.with_validity(bitmap, 5).unwrap();
+                        check(&view, &with_nulls, &mut out, end);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// One byte too far, in either direction, ends the process; the last byte does not.

@@ -1,17 +1,17 @@
 //! Views that are not dense, large masks, and refusals.
 
-use nonfinite::{Backend, Elements, Error, Format, Occurrences, Predicate, Stats, TensorView};
-use nonfinite_oracle::{Kind, kind};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use nonfinite::{Elements, Error, Format, Occurrences, Predicate, TensorView};
+use nonfinite_oracle::{Asked, Expected, Kind, Layout, backends, kind};
+use rayon::ThreadPoolBuilder;
 
-use crate::{ALONE, pools, random};
+use crate::{ALONE, check, pools, random};
 
-/// Layouts whose parts are boxes: the answers of one thread, which `tests/backends` holds against
-/// nested loops. Elements are wide, so that few of them are enough for several threads.
+/// Layouts whose parts are boxes. Elements are wide, so that few of them are enough for several
+/// threads.
 #[test]
 fn strided_views() {
     let mut random = random();
-    // The upper 16 bits hold all classes.
+    // The upper 16 bits hold all kinds.
     let codes: Vec<u8> = (0..3 << 18).flat_map(|_| (random() << 48).to_ne_bytes()).collect();
     let x = Elements::from_bytes(&codes, Format::F64).unwrap();
     let layouts: [(&[usize], &[isize]); 7] = [
@@ -23,54 +23,14 @@ fn strided_views() {
         (&[5, 7, 10_000], &[1, 25_000, 2]),
         (&[3, 1 << 18], &[0, 3]),
     ];
+    let asked = [Predicate::Nan, Predicate::Finite, Predicate::NanOrPositiveInf].map(Asked::Is);
     let pools = pools();
-    for (sizes, strides) in layouts {
-        let alone = TensorView::strided(x, 0, sizes, strides).unwrap();
-        for predicate in
-            [Predicate::Nan, Predicate::Finite, Predicate::NegativeInf, Predicate::NanOrPositiveInf]
-        {
-            same(&pools, alone, &|x| {
-                let mut mask = vec![7u8; x.len()];
-                x.mask(predicate, &mut mask).unwrap();
-                let bits = [0, 3].map(|offset| {
-                    let mut bits = vec![0; (x.len() + offset).div_ceil(8)];
-                    x.bits(predicate, &mut bits, offset).unwrap();
-                    bits
-                });
-                let rows: Vec<_> = (0..sizes.len())
-                    .map(|axis| {
-                        let mut counts = vec![1; x.len() / sizes[axis]];
-                        x.rows(axis).unwrap().count(predicate, &mut counts).unwrap();
-                        counts
-                    })
-                    .collect();
-                let first = (x.any(predicate), x.all(predicate), x.position(predicate));
-                (first, x.count(predicate), mask, bits, rows)
-            });
-        }
-        same(&pools, alone, &|x| {
-            let rows: Vec<_> = (0..sizes.len())
-                .map(|axis| {
-                    let mut stats = vec![Stats::default(); x.len() / sizes[axis]];
-                    x.rows(axis).unwrap().stats(&mut stats).unwrap();
-                    stats
-                })
-                .collect();
-            (x.census(), x.stats(), rows)
-        });
-    }
-}
-
-/// Asks a view on this thread, and in every pool.
-fn same<R: PartialEq + Send>(
-    pools: &[ThreadPool],
-    view: TensorView<'_>,
-    ask: &(dyn Fn(TensorView<'_>) -> R + Sync),
-) {
-    let alone = ask(view);
-    for pool in pools {
-        let shared = pool.install(|| ask(view.par()));
-        assert!(shared == alone, "{view:?}, {} threads", pool.current_num_threads());
+    for (turn, (sizes, strides)) in layouts.into_iter().enumerate() {
+        let layout = Layout::new(sizes, strides);
+        let expected = Expected::strided(Format::F64, &codes, &layout).asking(&asked);
+        // Parts do not depend on the backend.
+        let (pool, backend) = (&pools[turn % 4..][..1], backends()[turn % backends().len()]);
+        check(pool, &layout.view(x).unwrap().on(backend).par(), &expected);
     }
 }
 
@@ -85,7 +45,7 @@ fn large_masks() {
     let hits: Vec<u8> =
         codes.iter().map(|&code| u8::from(kind(format, code.into()) == Kind::Nan)).collect();
     let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-    for backend in Backend::available() {
+    for &backend in backends() {
         let view = TensorView::from_bytes(&x, format).unwrap().on(backend);
         for threads in [false, true] {
             let mut mask = vec![0xA5; elements];

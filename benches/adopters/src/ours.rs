@@ -1,6 +1,7 @@
 //! Our functions into the containers that the adopters return, and under validity bitmaps.
 
 use nonfinite::{Element, Predicate, Stats, TensorView, bits, mask_uninit};
+use nonfinite_kernels::bytes_mut;
 
 use crate::task::Answer;
 
@@ -15,7 +16,7 @@ pub fn mask<T: Element>(x: &[T], predicate: Predicate) -> Box<[bool]> {
 /// A bit for each element, the least significant first, in new memory.
 pub fn words<T: Element>(x: &[T], predicate: Predicate) -> Vec<u64> {
     let mut out = vec![0; x.len().div_ceil(64)];
-    bits(x, predicate, &mut out);
+    bits(x, predicate, bytes_mut(&mut out), 0);
     out
 }
 

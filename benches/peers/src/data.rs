@@ -12,6 +12,8 @@ pub enum Data {
     Clean,
     /// One of this number of elements is special, at random places.
     Dirty(u64),
+    /// A NaN at a random place within this many bytes, and nothing special elsewhere.
+    Early(usize),
     /// Runs of 1 to 200 special elements, about an eighth of the data. Shorter runs in short data.
     Runs,
     /// All patterns of bits alike: signalling NaN, subnormals, both signs.
@@ -21,8 +23,10 @@ pub enum Data {
 
 impl Data {
     /// Data by its name in a cell. `dirty` means the same as in `benches/common`.
-    pub const NAMED: [(&str, Self); 6] = [
+    pub const NAMED: [(&str, Self); 8] = [
         ("clean", Self::Clean),
+        ("line", Self::Early(64)),
+        ("kib", Self::Early(1024)),
         ("dirty3", Self::Dirty(3)),
         ("dirty16", Self::Dirty(16)),
         ("dirty100", Self::Dirty(100)),
@@ -49,7 +53,9 @@ impl Data {
     }
 
     pub fn make<T: Element>(self, n: usize) -> Buffer<T> {
-        let mut state = 0x9E37_79B9_7F4A_7C15u64;
+        // Other places for each type and length, so that means are over several.
+        let seed = T::NAME.bytes().fold(n as u64, |seed, byte| seed * 31 + u64::from(byte));
+        let mut state = 0x9E37_79B9_7F4A_7C15 ^ seed;
         let mut random = || {
             state ^= state << 13;
             state ^= state >> 7;
@@ -65,6 +71,9 @@ impl Data {
                 Self::Dirty(k) if random.is_multiple_of(k) => special(random / k),
                 _ => T::FINITE[random as usize / 4000 % 4],
             };
+        }
+        if let Self::Early(bytes) = self {
+            buffer[(random() >> 20) as usize % n.min(bytes / size_of::<T>())] = T::NAN;
         }
         if self == Self::Runs {
             let longest = (n / 8).clamp(1, 200) as u64;
@@ -99,6 +108,8 @@ pub trait Element: nonfinite::Element + Default + 'static {
     /// These bits, the exponent all ones in one of four.
     fn from_random(bits: u64) -> Self;
     fn holds(self, question: Question) -> bool;
+    /// The same by comparing the bits as integers.
+    fn holds_by_bits(self, question: Question) -> bool;
     /// Whether this is that infinity; false where there is none.
     fn is(self, infinity: Self) -> bool;
     fn input(x: &[Self]) -> Input<'_>;
@@ -123,6 +134,15 @@ macro_rules! element {
                     Question::Finite => self.is_finite(),
                     Question::Nan => self.is_nan(),
                     Question::Inf => self.is_infinite(),
+                }
+            }
+            #[inline(always)]
+            fn holds_by_bits(self, question: Question) -> bool {
+                let magnitude = self.to_bits() & (<$bits>::MAX >> 1);
+                match question {
+                    Question::Finite => magnitude < $exponent,
+                    Question::Nan => magnitude > $exponent,
+                    Question::Inf => magnitude == $exponent,
                 }
             }
             #[inline(always)]
@@ -169,6 +189,10 @@ macro_rules! byte {
                     Question::Nan => magnitude > $top || magnitude == $top && !$has_inf,
                     Question::Inf => magnitude == $top && $has_inf,
                 }
+            }
+            #[inline(always)]
+            fn holds_by_bits(self, question: Question) -> bool {
+                self.holds(question)
             }
             #[inline(always)]
             fn is(self, infinity: Self) -> bool {

@@ -1,15 +1,16 @@
-//! Medians.
+//! Least and median times.
 
 use std::time::{Duration, Instant};
 
 use crate::task::Task;
 
-/// The least time of a sample, if a call takes less.
-const SAMPLE: Duration = Duration::from_micros(300);
+/// The least time of a sample, if a call takes less: shorter than what the scheduler gives another
+/// program, so that most samples are undisturbed.
+const SAMPLE: Duration = Duration::from_micros(30);
 
-/// Seconds of a call: the median of `rounds` samples of each task. The tasks take turns, so that
-/// other load affects all of them.
-pub fn seconds(tasks: &mut [Task<'_>], rounds: usize) -> Vec<f64> {
+/// Nanoseconds of a call, the least and the median of `rounds` samples of each task. The tasks take
+/// turns, so that other load affects all of them.
+pub fn nanoseconds(tasks: &mut [Task<'_>], rounds: usize) -> Vec<(f64, f64)> {
     let calls: Vec<u32> = tasks.iter_mut().map(calls).collect();
     let mut samples = vec![Vec::with_capacity(rounds); tasks.len()];
     for _ in 0..rounds {
@@ -19,10 +20,10 @@ pub fn seconds(tasks: &mut [Task<'_>], rounds: usize) -> Vec<f64> {
             if *calls > 1 {
                 task.run();
             }
-            samples.push(time(task, *calls).as_secs_f64() / f64::from(*calls));
+            samples.push(time(task, *calls).as_secs_f64() * 1e9 / f64::from(*calls));
         }
     }
-    samples.into_iter().map(median).collect()
+    samples.into_iter().map(least_and_median).collect()
 }
 
 fn time(task: &mut Task<'_>, calls: u32) -> Duration {
@@ -48,7 +49,7 @@ fn calls(task: &mut Task<'_>) -> u32 {
     }
 }
 
-fn median(mut samples: Vec<f64>) -> f64 {
+fn least_and_median(mut samples: Vec<f64>) -> (f64, f64) {
     samples.sort_by(f64::total_cmp);
-    samples[samples.len() / 2]
+    (samples[0], samples[samples.len() / 2])
 }

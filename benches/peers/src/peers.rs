@@ -1,46 +1,55 @@
 //! The peers. Each has a function that returns its tasks for a question and a type, or none.
 
-#[cfg(feature = "arrow")]
-mod arrow;
-#[cfg(feature = "burn")]
-mod burn;
-#[cfg(feature = "candle")]
-mod candle;
 #[cfg(all(feature = "cpp", target_arch = "x86_64"))]
 mod cpp;
 mod fearless;
-mod limit;
 mod ndarray;
 mod ours;
-#[cfg(feature = "polars")]
-mod polars;
 mod rten;
 mod std_loop;
 mod wide;
 
 use crate::task::{Ask, Input, Task};
 
-pub type Peer = for<'a> fn(Ask, Input<'a>) -> Vec<Task<'a>>;
+/// What `ours` measures.
+use nonfinite as it;
 
-pub const ALL: &[Peer] = &[
-    limit::tasks,
-    ours::tasks,
+/// The same calls of the crate as it was, in the same process: built by `compare` only.
+#[cfg(before)]
+mod before {
+    use nonfinite_before as it;
+    pub mod calls {
+        include!(env!("BEFORE"));
+    }
+}
+
+type Peer = for<'a> fn(Ask, Input<'a>) -> Vec<Task<'a>>;
+
+/// Those that detect the CPU, or are compiled for several.
+const DETECTING: &[Peer] = &[
+    |ask, x| ours::tasks(ask, x, &["nonfinite avx512", "nonfinite avx2", "nonfinite neon"]),
+    #[cfg(before)]
+    |ask, x| before::calls::tasks(ask, x, &["before avx512", "before avx2", "before neon"]),
     std_loop::tasks,
-    wide::tasks,
     fearless::tasks,
     rten::tasks,
     #[cfg(all(feature = "cpp", target_arch = "x86_64"))]
     cpp::tasks,
-    ndarray::tasks,
-    #[cfg(feature = "arrow")]
-    arrow::tasks,
-    #[cfg(feature = "polars")]
-    polars::tasks,
-    #[cfg(feature = "candle")]
-    candle::tasks,
-    #[cfg(feature = "burn")]
-    burn::tasks,
 ];
+
+/// Those that use what the build's target has.
+const OF_TARGET: &[Peer] = &[wide::tasks, ndarray::tasks];
+
+/// All tasks for a question. On x86-64 the peers that use what the target has would be measured
+/// with SSE2, so they are left out, and a build for AVX2 has them alone; see README.md.
+pub fn tasks(ask: Ask, x: Input<'_>) -> Vec<Task<'_>> {
+    let peers = match (cfg!(target_arch = "x86_64"), cfg!(target_feature = "avx2")) {
+        (true, false) => DETECTING.to_vec(),
+        (true, true) => OF_TARGET.to_vec(),
+        _ => [DETECTING, OF_TARGET].concat(),
+    };
+    peers.iter().flat_map(|tasks| tasks(ask, x)).collect()
+}
 
 /// Whether the CPU can run loops that are built for AVX-512, as on Skylake-X.
 fn has_avx512() -> bool {

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 
 use half::{bf16, f16};
-use nonfinite::{Backend, F8E4M3Fn, F8E5M2};
+use nonfinite::{F8E4M3Fn, F8E5M2};
 
 use crate::buffer::Buffer;
 
@@ -42,8 +42,8 @@ impl Ask {
         Self::FirstNonFinite,
     ];
 
-    /// `mask/f32/finite` and so on: as the project's own benchmarks name it.
-    pub fn name(self, element: &str) -> String {
+    /// `mask/finite` and so on.
+    pub fn name(self) -> String {
         let (ask, question) = match self {
             Self::Mask(question) => ("mask", question.name()),
             Self::Bits(question) => ("bits", question.name()),
@@ -53,7 +53,7 @@ impl Ask {
             Self::FirstNonFinite => ("position", "nonfinite"),
             Self::Census => ("census", "all"),
         };
-        format!("{ask}/{element}/{question}")
+        format!("{ask}/{question}")
     }
 
     /// Whether it ends at the first hit.
@@ -82,38 +82,6 @@ pub enum Input<'a> {
     E5m2(&'a [F8E5M2]),
 }
 
-impl Input<'_> {
-    pub fn len(self) -> usize {
-        self.parts().1
-    }
-
-    /// The size of an element.
-    pub fn size(self) -> usize {
-        self.parts().2
-    }
-
-    pub fn as_bytes(&self) -> &[u8] {
-        let (start, len, size) = self.parts();
-        // SAFETY: the bytes of one slice, all initialised: no element has padding.
-        unsafe { std::slice::from_raw_parts(start, len * size) }
-    }
-
-    /// Where the elements begin, their number, and the size of one.
-    fn parts(self) -> (*const u8, usize, usize) {
-        fn of<T>(x: &[T]) -> (*const u8, usize, usize) {
-            (x.as_ptr().cast(), x.len(), size_of::<T>())
-        }
-        match self {
-            Self::F32(x) => of(x),
-            Self::F64(x) => of(x),
-            Self::F16(x) => of(x),
-            Self::Bf16(x) => of(x),
-            Self::E4m3fn(x) => of(x),
-            Self::E5m2(x) => of(x),
-        }
-    }
-}
-
 /// An answer in one form for all, to compare.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Answer {
@@ -124,7 +92,7 @@ pub enum Answer {
     First(Option<usize>),
     /// NaN, +Inf, -Inf.
     Census([usize; 3]),
-    /// A machine limit: there is no answer.
+    /// The task has not run.
     None,
 }
 
@@ -162,8 +130,8 @@ impl From<[usize; 3]> for Answer {
 /// A function that can be called repeatedly, and that keeps its last result.
 pub struct Task<'a> {
     pub name: &'static str,
-    /// The backend of `nonfinite` that the function needs.
-    backend: Option<Backend>,
+    /// Makes the backend that the function needs the active one.
+    activate: Option<Box<dyn Fn() + 'a>>,
     job: Box<dyn Job + 'a>,
 }
 
@@ -216,7 +184,7 @@ impl<'a> Task<'a> {
         run: impl FnMut(&mut S) + 'a,
         answer: impl Fn(&S) -> Answer + 'a,
     ) -> Self {
-        Self { name, backend: None, job: Box::new(Parts { state, run, answer }) }
+        Self { name, activate: None, job: Box::new(Parts { state, run, answer }) }
     }
 
     /// Writes a byte, as `u8` or as `bool`, for each of `n` elements.
@@ -259,22 +227,17 @@ impl<'a> Task<'a> {
         })
     }
 
-    /// A limit of the machine, which writes `out` bytes.
-    pub fn limit(name: &'static str, out: usize, mut f: impl FnMut(&mut [bool]) + 'a) -> Self {
-        Self::new(name, Buffer::output(out), move |out| f(out), |_: &Buffer<bool>| Answer::None)
-    }
-
-    /// The same on a backend of `nonfinite`.
-    pub fn on(self, backend: Backend) -> Self {
-        Self { backend: Some(backend), ..self }
+    /// The same on a backend, which `activate` makes the active one.
+    pub fn on(self, activate: impl Fn() + 'a) -> Self {
+        Self { activate: Some(Box::new(activate)), ..self }
     }
 
     /// To be called before [`Task::run`], after other tasks: moves the output, for which see
     /// [`Buffer::output`], and activates the backend.
     pub fn prepare(&mut self) {
         self.job.turn();
-        if let Some(backend) = self.backend {
-            backend.activate();
+        if let Some(activate) = &self.activate {
+            activate();
         }
     }
 

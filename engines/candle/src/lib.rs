@@ -7,14 +7,15 @@
 //! let logits = Tensor::new(&[[1f32, f32::NAN], [f32::INFINITY, 2.0]], &Device::Cpu)?;
 //! let mask = nonfinite_candle::mask(&logits.t()?, Predicate::Finite)?;
 //! assert_eq!(mask.to_vec2::<u8>()?, [[1, 0], [0, 1]]);
-//! assert_eq!(nonfinite_candle::position(&logits, Predicate::Nan)?, Some(vec![0, 1]));
+//! let first = nonfinite_candle::first(&logits, Predicate::Nan)?.unwrap();
+//! assert_eq!(first.coordinate[..], [0, 1]);
 //! # Ok::<(), candle_core::Error>(())
 //! ```
 //!
 //! Tensors are read in place, with any strides. Integers are always finite.
 
 use candle_core::{CpuStorage, CustomOp1, DType, Error, Layout, Result, Shape, Storage, Tensor};
-use nonfinite::{Census, Element, Elements, Format, Predicate, Stats, TensorView, Watch};
+use nonfinite::{Census, Elements, Format, Hit, Predicate, Stats, TensorView, Watch};
 
 /// A tensor of type U8 and of the same shape: 1 where `predicate` holds, else 0.
 ///
@@ -29,11 +30,7 @@ pub fn mask(tensor: &Tensor, predicate: Predicate) -> Result<Tensor> {
 /// # Errors
 /// If the tensor is not on the CPU.
 pub fn any(tensor: &Tensor, predicate: Predicate) -> Result<bool> {
-    with_view(
-        tensor,
-        |view| Ok(view.any(predicate)),
-        || holds_for_integers(predicate) && tensor.elem_count() > 0,
-    )
+    with_view(tensor, |view| view.any(predicate))
 }
 
 /// Whether `predicate` holds for all elements.
@@ -41,27 +38,15 @@ pub fn any(tensor: &Tensor, predicate: Predicate) -> Result<bool> {
 /// # Errors
 /// If the tensor is not on the CPU.
 pub fn all(tensor: &Tensor, predicate: Predicate) -> Result<bool> {
-    with_view(
-        tensor,
-        |view| Ok(view.all(predicate)),
-        || holds_for_integers(predicate) || tensor.elem_count() == 0,
-    )
+    with_view(tensor, |view| view.all(predicate))
 }
 
-/// The coordinate of the first element, in row-major order, for which `predicate` holds.
+/// The first element, in row-major order, for which `predicate` holds: its index and coordinate.
 ///
 /// # Errors
 /// If the tensor is not on the CPU.
-pub fn position(tensor: &Tensor, predicate: Predicate) -> Result<Option<Vec<usize>>> {
-    let found = |view: &TensorView<'_>| {
-        let Some(index) = view.position(predicate) else { return Ok(None) };
-        let mut coordinate = vec![0; view.sizes().len()];
-        view.coordinate(index, &mut coordinate).map_err(Error::wrap)?;
-        Ok(Some(coordinate))
-    };
-    with_view(tensor, found, || {
-        (holds_for_integers(predicate) && tensor.elem_count() > 0).then(|| vec![0; tensor.rank()])
-    })
+pub fn first(tensor: &Tensor, predicate: Predicate) -> Result<Option<Hit>> {
+    with_view(tensor, |view| view.first(predicate))
 }
 
 /// The number of NaN, +Inf and -Inf, and the row-major index of the first of each.
@@ -69,7 +54,7 @@ pub fn position(tensor: &Tensor, predicate: Predicate) -> Result<Option<Vec<usiz
 /// # Errors
 /// If the tensor is not on the CPU.
 pub fn census(tensor: &Tensor) -> Result<Census> {
-    with_view(tensor, |view| Ok(view.census()), Census::default)
+    with_view(tensor, |view| view.census())
 }
 
 /// [`Watch::look`] at a tensor of candle: its statistics. `None` if it holds integers, which the
@@ -92,19 +77,12 @@ pub fn census(tensor: &Tensor) -> Result<Census> {
 /// # Errors
 /// If the tensor is not on the CPU. The watch does not count it then.
 pub fn look(watch: &Watch, name: &str, tensor: &Tensor) -> Result<Option<Stats>> {
-    with_view(tensor, |view| Ok(Some(watch.look(name, *view))), || None)
+    let format = format(tensor.dtype());
+    with_view(tensor, |view| (format == Some(view.format())).then(|| watch.look(name, *view)))
 }
 
-fn holds_for_integers(predicate: Predicate) -> bool {
-    predicate == Predicate::Finite
-}
-
-/// Calls `floats` with a view of the tensor, or `integers` if it holds none.
-fn with_view<T>(
-    tensor: &Tensor,
-    floats: impl FnOnce(&TensorView<'_>) -> Result<T>,
-    integers: impl FnOnce() -> T,
-) -> Result<T> {
+/// Calls `run` with a view of the tensor.
+fn with_view<T>(tensor: &Tensor, run: impl FnOnce(&TensorView<'_>) -> T) -> Result<T> {
     let (storage, layout) = tensor.storage_and_layout();
     let Storage::Cpu(storage) = &*storage else {
         return Err(Error::Msg(format!(
@@ -112,16 +90,13 @@ fn with_view<T>(
             tensor.device()
         )));
     };
-    view_of(storage, layout, floats).unwrap_or_else(|| Ok(integers()))
+    view_of(storage, layout).map(|view| run(&view))
 }
 
-/// Calls `run` with a view of the elements of the layout. None if the elements are integers.
-fn view_of<T>(
-    storage: &CpuStorage,
-    layout: &Layout,
-    run: impl FnOnce(&TensorView<'_>) -> Result<T>,
-) -> Option<Result<T>> {
-    let codes = |bytes, format| Elements::from_bytes(bytes, format).ok();
+/// A view of the elements of the layout. Integers are shown as the finite number 0, since all
+/// answers are the same for every finite number.
+fn view_of<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<TensorView<'a>> {
+    let codes = |bytes, format| Elements::from_bytes(bytes, format).map_err(Error::wrap);
     let elements = match storage {
         CpuStorage::F32(x) => Elements::from(x.as_slice()),
         CpuStorage::F64(x) => Elements::from(x.as_slice()),
@@ -129,11 +104,13 @@ fn view_of<T>(
         CpuStorage::BF16(x) => Elements::from(x.as_slice()),
         CpuStorage::F8E4M3(x) => codes(bytemuck::cast_slice(x), Format::F8E4M3Fn)?,
         CpuStorage::F8E8M0(x) => codes(x, Format::F8E8M0Fnu)?,
-        _ => return None,
+        _ => {
+            let strides = vec![0; layout.dims().len()];
+            return TensorView::strided(&[0f32], 0, layout.dims(), &strides).map_err(Error::wrap);
+        }
     };
     let (offset, sizes, strides) = (layout.start_offset(), layout.dims(), layout.stride());
-    let view = TensorView::strided_unsigned(elements, offset, sizes, strides);
-    Some(view.map_err(Error::wrap).and_then(|view| run(&view)))
+    TensorView::strided_unsigned(elements, offset, sizes, strides).map_err(Error::wrap)
 }
 
 /// [`mask`] as a custom operation of candle.
@@ -146,13 +123,7 @@ impl CustomOp1 for Mask {
 
     fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
         let mut out = vec![0; layout.shape().elem_count()];
-        let filled = view_of(storage, layout, |view| {
-            view.mask(self.0, out.as_mut_slice()).map_err(Error::wrap)
-        });
-        match filled {
-            Some(result) => result?,
-            None => out.fill(u8::from(holds_for_integers(self.0))),
-        }
+        view_of(storage, layout)?.mask(self.0, out.as_mut_slice()).map_err(Error::wrap)?;
         Ok((CpuStorage::U8(out), layout.shape().clone()))
     }
 }
@@ -161,8 +132,8 @@ impl CustomOp1 for Mask {
 #[must_use]
 pub fn format(dtype: DType) -> Option<Format> {
     match dtype {
-        DType::F32 => Some(f32::FORMAT),
-        DType::F64 => Some(f64::FORMAT),
+        DType::F32 => Some(Format::F32),
+        DType::F64 => Some(Format::F64),
         DType::F16 => Some(Format::F16),
         DType::BF16 => Some(Format::Bf16),
         DType::F8E4M3 => Some(Format::F8E4M3Fn),
@@ -173,3 +144,8 @@ pub fn format(dtype: DType) -> Option<Format> {
         _ => None,
     }
 }
+
+/// Compiles the lines for mistral.rs, whose processors of logits are functions over candle.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Engines;

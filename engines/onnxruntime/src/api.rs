@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_int, c_void};
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{ptr, slice};
 
@@ -111,23 +112,24 @@ impl Api {
         match catch_unwind(AssertUnwindSafe(run)) {
             Ok(Ok(())) => OrtStatusPtr::default(),
             Ok(Err(failure)) => failure.0,
-            Err(_) => {
-                self.status(
-                    OrtErrorCode::ORT_RUNTIME_EXCEPTION,
-                    c"nonfinite: a panic, which is a bug",
-                )
-                .0
+            // Such as a wrong NONFINITE_BACKEND: the text of the panic says so.
+            Err(panic) => {
+                let text = panic.downcast_ref::<String>().map(String::as_str);
+                let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+                let text = text.unwrap_or("a panic without a text");
+                self.status(OrtErrorCode::ORT_RUNTIME_EXCEPTION, &text).0
             }
         }
     }
 
-    fn status(self, code: OrtErrorCode, message: &CStr) -> Failure {
+    fn status(self, code: OrtErrorCode, message: &dyn Display) -> Failure {
+        let message = CString::new(format!("nonfinite: {message}")).unwrap_or_default();
         // SAFETY: the message ends with a null byte and is copied.
         Failure(unsafe { ((*self.table).CreateStatus)(code, message.as_ptr()) })
     }
 
     /// A status for invalid input.
-    pub(crate) fn invalid(self, message: &CStr) -> Failure {
+    pub(crate) fn invalid(self, message: &dyn Display) -> Failure {
         self.status(OrtErrorCode::ORT_INVALID_ARGUMENT, message)
     }
 
@@ -159,30 +161,26 @@ impl Api {
         checked(unsafe { ((*self.table).AddCustomOpDomain)(options, domain) })
     }
 
-    /// An integer attribute of a node, or `default` if the node has none of that name. One of
-    /// another type is an error.
+    /// An integer attribute of a node. One of another type is an error.
     pub(crate) fn attribute(
         self,
         info: *const OrtKernelInfo,
-        name: &CStr,
-        default: i64,
-    ) -> Result<i64, Failure> {
-        let mut value = default;
+        name: &str,
+    ) -> Result<Option<i64>, Failure> {
+        let mut value = 0;
+        let c_name = CString::new(name).map_err(|error| self.invalid(&error))?;
         // SAFETY: the runtime gave `info` for the call that we are in; the name ends with a null
         // byte.
         let status = unsafe {
-            ((*self.table).KernelInfoGetAttribute_int64)(info, name.as_ptr(), &mut value)
+            ((*self.table).KernelInfoGetAttribute_int64)(info, c_name.as_ptr(), &mut value)
         };
-        let Err(failure) = checked(status) else { return Ok(value) };
+        let Err(failure) = checked(status) else { return Ok(Some(value)) };
         let message = self.take_message(failure);
         // The runtime has no code of its own for an attribute that is not there.
         if message.starts_with("No attribute") {
-            return Ok(default);
+            return Ok(None);
         }
-        let name = name.to_string_lossy();
-        let message =
-            CString::new(format!("nonfinite: attribute {name}: {message}")).unwrap_or_default();
-        Err(self.invalid(&message))
+        Err(self.invalid(&format_args!("attribute {name}: {message}")))
     }
 
     fn take_message(self, failure: Failure) -> String {
@@ -203,7 +201,7 @@ impl Api {
         // pointer.
         checked(unsafe { ((*self.table).KernelContext_GetInput)(context, 0, &mut value) })?;
         if value.is_null() {
-            return Err(self.invalid(c"nonfinite: input 0 is missing"));
+            return Err(self.invalid(&"input 0 is missing"));
         }
         Ok(value)
     }

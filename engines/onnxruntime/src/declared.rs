@@ -3,37 +3,29 @@
 
 use std::ffi::{c_char, c_int};
 
-use nonfinite::Format;
-use ort_sys::{
-    ONNXTensorElementDataType as ElementType, OrtCustomOp, OrtCustomOpInputOutputCharacteristic,
-    OrtMemType,
-};
+use nonfinite_ops::onnx::{DataType, IsNan, Version};
+use ort_sys::{OrtCustomOp, OrtCustomOpInputOutputCharacteristic, OrtMemType};
 
 use crate::api::API_VERSION;
 
-/// The element types of IsNaN-20 and IsInf-20 of ONNX, as the C interface numbers them.
-const TYPES: [(c_int, Format); 8] = [
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT as c_int, Format::F32),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE as c_int, Format::F64),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16 as c_int, Format::F16),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16 as c_int, Format::Bf16),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E4M3FN as c_int, Format::F8E4M3Fn),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E4M3FNUZ as c_int, Format::F8E4M3FnUz),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2 as c_int, Format::F8E5M2),
-    (ElementType::ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2FNUZ as c_int, Format::F8E5M2FnUz),
-];
-
-/// float8e8m0, which `ort_sys` does not know yet.
-const E8M0: (c_int, Format) = (26, Format::F8E8M0Fnu);
+/// The number of float8e8m0 in the C interface of the runtime. All other floating-point types have
+/// the number that ONNX gives them.
+const E8M0: c_int = 26;
 
 /// The first minor version of the runtime whose custom operators can take float8e8m0. Older ones
 /// take the number 26 for int2, which has this number in ONNX.
 const E8M0_MINOR: u32 = 31;
 
-/// The element types of floating-point numbers that tensors of the runtime 1.`minor` can have, as
-/// the C interface numbers them, and their formats.
-pub(crate) fn types(minor: u32) -> impl Iterator<Item = (c_int, Format)> {
-    TYPES.into_iter().chain((minor >= E8M0_MINOR).then_some(E8M0))
+/// The element types of floating-point numbers that tensors of the runtime 1.`minor` can have:
+/// those of the newest IsNaN of ONNX, and float8e8m0.
+pub(crate) fn types_of(minor: u32) -> impl Iterator<Item = DataType> + Clone {
+    let newest = IsNan::VERSIONS.last().map_or(&[][..], Version::types);
+    newest.iter().copied().chain((minor >= E8M0_MINOR).then_some(DataType::Float8E8M0))
+}
+
+/// The number of an element type in the C interface.
+pub(crate) fn number(data_type: DataType) -> c_int {
+    if data_type == DataType::Float8E8M0 { E8M0 } else { data_type.code() }
 }
 
 /// The fields that the operators share: one input and one output, both required, on the CPU. `Sink`

@@ -3,71 +3,96 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use nonfinite::Format;
-use ort_sys::{ONNXTensorElementDataType as ElementType, OrtCustomOp};
+use nonfinite::{Format, Predicate};
+use nonfinite_ops::Operator as _;
+use nonfinite_ops::onnx::{Attribute, DataType, IsInf};
+use ort_sys::{
+    ONNXTensorElementDataType as ElementType, OrtCustomOp, OrtCustomOpDomain, OrtKernelInfo,
+};
 
-use crate::api::Api;
-use crate::declared::{DECLARED, types};
-use crate::kernel;
-use crate::operator::{Operator, Question};
-
-/// A domain of operators.
-pub(crate) struct Domain {
-    /// As nodes name the domain. Empty: ONNX's own.
-    pub(crate) name: &'static CStr,
-    pub(crate) operators: &'static [Declared],
-    /// Whether the operators take float8e8m0 where the runtime can.
-    pub(crate) e8m0: bool,
-}
+use crate::api::{Api, Failure};
+use crate::declared::{DECLARED, number};
+use crate::{kernel, register};
 
 /// An operator of a domain, of any element type.
+#[derive(Clone, Copy)]
 pub(crate) struct Declared {
-    pub(crate) question: Question,
     pub(crate) name: &'static CStr,
     /// The first version of the domain in which nodes may use this operator.
     pub(crate) since: c_int,
+    /// What a node asks of each element.
+    pub(crate) asks: fn(Api, *const OrtKernelInfo) -> Result<Predicate, Failure>,
 }
 
-impl Domain {
-    /// All operators. They live forever.
-    pub(crate) fn all(&self, api: Api) -> impl Iterator<Item = &'static Operator> {
-        self.operators.iter().flat_map(move |declared| {
-            types(api.minor()).filter(|(_, format)| self.e8m0 || *format != Format::F8E8M0Fnu).map(
-                move |(element, format)| {
-                    &*Box::leak(Box::new(declared.operator(element, format, api)))
-                },
-            )
+/// An operator of one element type: the description for the runtime, and our data, which each call
+/// gets back.
+#[repr(C)]
+pub(crate) struct Operator {
+    /// First, so that a pointer to the operator is a pointer to this.
+    description: OrtCustomOp,
+    pub(crate) declared: Declared,
+    element: c_int,
+    pub(crate) format: Format,
+    pub(crate) api: Api,
+}
+
+impl Operator {
+    /// # Safety
+    /// `op` is one of the operators of [`domain`].
+    pub(crate) unsafe fn of(op: *const OrtCustomOp) -> &'static Self {
+        // SAFETY: as the caller promises, `op` was made of a whole `&'static Operator`.
+        unsafe { &*op.cast() }
+    }
+}
+
+/// Makes a domain with these operators for these element types. The operators live forever.
+pub(crate) fn domain(
+    api: Api,
+    name: &CStr,
+    operators: &[Declared],
+    types: impl Iterator<Item = DataType> + Clone,
+) -> Result<*mut OrtCustomOpDomain, Failure> {
+    // SAFETY: the C enum has the size of `c_int`, and only the runtime calls this function.
+    let get_input_type = unsafe {
+        std::mem::transmute::<InputTypeFn<c_int>, InputTypeFn<ElementType>>(get_input_type)
+    };
+    let description = OrtCustomOp {
+        GetName: Some(get_name),
+        GetInputType: Some(get_input_type),
+        GetOutputType: Some(get_output_type),
+        KernelDestroy: Some(kernel::destroy),
+        CreateKernelV2: Some(kernel::create),
+        KernelComputeV2: Some(kernel::compute),
+        InferOutputShapeFn: Some(kernel::infer),
+        GetStartVersion: Some(first_version),
+        ..DECLARED
+    };
+    let operators = operators.iter().flat_map(|&declared| {
+        let typed = types.clone().filter_map(|data_type| Some((data_type, data_type.format()?)));
+        typed.map(move |(data_type, format)| {
+            let element = number(data_type);
+            let made = Operator { description, declared, element, format, api };
+            (&raw const *Box::leak(Box::new(made))).cast()
         })
-    }
+    });
+    register::domain(api, name, operators)
 }
 
-impl Declared {
-    fn operator(&self, element: c_int, format: Format, api: Api) -> Operator {
-        // SAFETY: the C enum has the size of `c_int`, and only the runtime calls this function.
-        let get_input_type = unsafe {
-            std::mem::transmute::<InputTypeFn<c_int>, InputTypeFn<ElementType>>(get_input_type)
-        };
-        let declared = OrtCustomOp {
-            GetName: Some(get_name),
-            GetInputType: Some(get_input_type),
-            GetOutputType: Some(get_output_type),
-            KernelDestroy: Some(kernel::destroy),
-            CreateKernelV2: Some(kernel::create),
-            KernelComputeV2: Some(kernel::compute),
-            InferOutputShapeFn: Some(kernel::infer),
-            GetStartVersion: Some(first_version),
-            ..DECLARED
-        };
-        let Self { question, name, since } = *self;
-        Operator { declared, name, since, element, api, question, format }
+/// What a node IsInf asks, with its attributes.
+pub(crate) fn is_inf(api: Api, info: *const OrtKernelInfo) -> Result<Predicate, Failure> {
+    let mut given = Vec::new();
+    for name in IsInf::ATTRIBUTES {
+        given.extend(api.attribute(info, name)?.map(|value| Attribute::int(name, value)));
     }
+    let node = IsInf::newest().with_attributes(given).map_err(|error| api.invalid(&error))?;
+    Ok(node.predicate())
 }
 
 type InputTypeFn<T> = unsafe extern "system" fn(*const OrtCustomOp, usize) -> T;
 
 unsafe extern "system" fn get_name(op: *const OrtCustomOp) -> *const c_char {
     // SAFETY: the runtime calls us with the operator that it was given.
-    unsafe { Operator::of(op) }.name.as_ptr()
+    unsafe { Operator::of(op) }.declared.name.as_ptr()
 }
 
 unsafe extern "system" fn get_input_type(op: *const OrtCustomOp, _: usize) -> c_int {
@@ -81,5 +106,5 @@ unsafe extern "system" fn get_output_type(_: *const OrtCustomOp, _: usize) -> El
 
 unsafe extern "system" fn first_version(op: *const OrtCustomOp) -> c_int {
     // SAFETY: the runtime calls us with the operator that it was given.
-    unsafe { Operator::of(op) }.since
+    unsafe { Operator::of(op) }.declared.since
 }

@@ -41,7 +41,7 @@ pub unsafe extern "system" fn RegisterCustomOps(
     let Some(api) = (unsafe { Api::new(base) }) else { return OrtStatusPtr::default() };
     api.guard(|| {
         if options.is_null() {
-            return Err(api.invalid(c"nonfinite: session options are null"));
+            return Err(api.invalid(&"session options are null"));
         }
         let domains = match MADE.get() {
             Some(domains) => domains,

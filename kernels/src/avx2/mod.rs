@@ -1,13 +1,9 @@
 //! AVX2: 32 bytes a register, comparisons into lanes of all ones.
 #![expect(unsafe_code, reason = "intrinsics, which a token of this module allows")]
 
-#[cfg(any(feature = "replace", feature = "stats"))]
-mod blend;
-mod layout;
-#[cfg(feature = "scale")]
+mod lanes;
+mod pack;
 mod scale;
-#[cfg(feature = "stats")]
-mod stats;
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -15,49 +11,34 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
-use crate::cpuid::has_f16c;
-#[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
-use crate::registers::Write;
-use crate::registers::{Registers, ones};
-use crate::rule::{Comparison, Operation, Screen};
-use crate::scalar;
-use crate::simd::{Block, Line, Loop, Simd, Slots, op};
+use crate::greatest::Greatest;
+use crate::isa::{Isa, With, op};
+use crate::leaves::{Leaves, leaves};
+use crate::pieces::{Block, Hit, Line, Long, Places, places};
+use crate::replace::Codes;
+use crate::rule::{Rule, Screen};
+use crate::spread;
 
 cpufeatures::new!(cpu, "avx2", "popcnt", "bmi1", "bmi2");
 
-/// Proves that the CPU has AVX2, F16C, POPCNT, BMI1 and BMI2.
+/// Proves that the CPU has AVX2, F16C, POPCNT, BMI1 and BMI2. Only the leaves of this module make
+/// one, and `leaves/` calls these on such a CPU only.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx2(());
 
-impl Avx2 {
-    pub(crate) fn detect() -> Option<Self> {
-        (cpu::get() && has_f16c()).then_some(Self(()))
-    }
+pub(crate) fn detect() -> bool {
+    cpu::get() && crate::cpuid::has_f16c()
 }
+
+impl Leaves for Avx2 {}
+leaves!(Avx2(()), "avx2,popcnt,bmi1,bmi2,f16c");
 
 type V = __m256i;
-
-/// `EQUAL` or `GREATER`, decided at run time. Slower than the operations of [`op`], and half of the
-/// code.
-const EITHER: u8 = u8::MAX;
-
-/// The registers of a comparison.
-#[derive(Clone, Copy)]
-pub(crate) struct With {
-    mask: V,
-    bound: V,
-    /// [`Registers::top`]
-    top: V,
-    /// All ones if the comparison is `GREATER`, for `EITHER`.
-    greater: V,
-    /// 1 in every byte.
-    ones: V,
-}
 
 // SAFETY of all blocks below, unless they say more: `self` proves the features that the intrinsics
 // ask for. Loads and stores ask for no alignment; each reads or writes one array, as long as a
 // register.
-impl Registers for Avx2 {
+impl Isa for Avx2 {
     type V = V;
     /// -1 in every lane that is a hit, else 0.
     type Hits = V;
@@ -90,6 +71,12 @@ impl Registers for Avx2 {
     }
 
     #[inline(always)]
+    fn xor(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe { _mm256_xor_si256(a, b) }
+    }
+
+    #[inline(always)]
     fn equal<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
         unsafe {
@@ -115,18 +102,16 @@ impl Registers for Avx2 {
         }
     }
 
+    #[inline(always)]
+    fn tilt<const W: usize>(self, masked: V, x: V, tilt: V) -> V {
+        let negative = self.greater::<W>(self.splat::<1>(0), x);
+        self.sub::<W>(masked, self.and(negative, tilt))
+    }
+
     /// Subtracts -1, so `one` is not needed.
     #[inline(always)]
     fn add<const W: usize>(self, counts: V, hits: V, _: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => _mm256_sub_epi8(counts, hits),
-                2 => _mm256_sub_epi16(counts, hits),
-                4 => _mm256_sub_epi32(counts, hits),
-                _ => _mm256_sub_epi64(counts, hits),
-            }
-        }
+        self.sub::<W>(counts, hits)
     }
 
     #[inline(always)]
@@ -139,56 +124,179 @@ impl Registers for Avx2 {
         }
         lanes.iter().sum::<u64>() as usize
     }
-}
 
-#[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
-impl Write for Avx2 {
+    /// Mask, flip and limit.
+    type Screen = [V; 3];
+
+    /// AVX2 has no maximum of 64-bit lanes, so their upper halves are compared. An element may be
+    /// above the limit if its upper half is at least that of the limit and 1.
     #[inline(always)]
-    fn write(self, v: V, bytes: &mut [u8], at: usize) {
-        let bytes: &mut [u8; 32] = bytes[at..].first_chunk_mut().unwrap();
-        // SAFETY: see above.
-        unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
+    fn screen<const W: usize>(self, Screen { mask, flip, limit }: Screen) -> [V; 3] {
+        let limit = if W == 8 { limit.wrapping_add(1) } else { limit };
+        [mask, flip, limit].map(|bits| self.splat::<W>(bits))
     }
-}
 
-impl Avx2 {
-    /// The unsigned maximum. AVX2 has no maximum of 64-bit lanes, so their halves are compared.
     #[inline(always)]
-    fn max_unsigned<const W: usize>(self, a: V, b: V) -> V {
+    fn may_hit<'x, const W: usize, const FLIP: bool>(
+        self,
+        lines: impl IntoIterator<Item = &'x Line>,
+        [mask, flip, limit]: [V; 3],
+    ) -> bool {
+        let greatest = self.greatest::<W, FLIP>(lines, mask, flip);
+        if W == 8 {
+            let below = self.greater::<4>(limit, greatest);
+            // SAFETY: see above.
+            let halves = unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(below)) };
+            return halves & 0xAA != 0xAA;
+        }
+        self.signs(self.greater::<W>(greatest, limit)) != 0
+    }
+
+    #[inline(always)]
+    fn line_bits<const W: usize, const OP: u8>(self, line: &Line, with: &With<V>) -> u64 {
+        let a = self.hits::<W, OP>(self.load(line, 0), with);
+        let b = self.hits::<W, OP>(self.load(line, 32), with);
         // SAFETY: see above.
         unsafe {
             match W {
-                1 => _mm256_max_epu8(a, b),
-                2 => _mm256_max_epu16(a, b),
-                _ => _mm256_max_epu32(a, b),
+                1 => self.signs(a) | self.signs(b) << 32,
+                2 => self.signs(self.in_order(_mm256_packs_epi16(a, b))),
+                4 => {
+                    let a = _mm256_movemask_ps(_mm256_castsi256_ps(a)) as u64;
+                    a | (_mm256_movemask_ps(_mm256_castsi256_ps(b)) as u64) << 8
+                }
+                _ => {
+                    let a = _mm256_movemask_pd(_mm256_castsi256_pd(a)) as u64;
+                    a | (_mm256_movemask_pd(_mm256_castsi256_pd(b)) as u64) << 4
+                }
             }
         }
     }
 
-    /// The lanes that a screen compares.
-    #[inline(always)]
-    fn masked<const FLIP: bool>(self, lanes: V, mask: V) -> V {
-        // SAFETY: see above.
-        if FLIP { unsafe { _mm256_xor_si256(lanes, mask) } } else { self.and(lanes, mask) }
-    }
+    const PACKS_ONES: bool = true;
 
-    /// -1 in each lane at `at` for which the comparison holds.
     #[inline(always)]
-    fn hits<const W: usize, const OP: u8>(self, bytes: &[u8], at: usize, with: With) -> V {
-        let lanes = self.load(bytes, at);
-        if OP == EITHER {
-            let equal = self.compare::<W, { op::EQUAL }>(lanes, with.mask, with.bound);
-            let greater = self.compare::<W, { op::GREATER }>(lanes, with.mask, with.bound);
-            return self.choose_bytes(equal, greater, with.greater);
+    fn pack<const W: usize, const OP: u8>(
+        self,
+        block: &Block<W>,
+        with: &With<V>,
+        out: &mut [u8; 8],
+    ) {
+        let bytes = block.as_flattened();
+        for (half, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+            let bits = if OP == op::ONES {
+                let missing = self.missing::<W>(bytes, half, with.top);
+                // Turned around as a number: the ports for registers are what a loop waits for.
+                // SAFETY: see above.
+                let not_ones = unsafe { _mm256_cvtsi256_si32(with.not_ones) };
+                self.signs(self.equal::<1>(missing, self.splat::<1>(0))) as u32
+                    ^ not_ones.cast_unsigned()
+            } else {
+                self.signs(self.packed::<W, OP>(bytes, half, with)) as u32
+            };
+            *out = bits.to_le_bytes();
         }
-        self.compare::<W, OP>(lanes, with.mask, with.bound)
     }
 
-    /// Each byte from `b` where `hits` is -1, and from `a` elsewhere.
+    const TURN_OF_8: usize = 4;
+
     #[inline(always)]
-    fn choose_bytes(self, a: V, b: V, hits: V) -> V {
+    fn answer_turn<const W: usize, const OP: u8>(
+        self,
+        lines: &[Line],
+        with: &With<V>,
+        out: &mut Places,
+    ) {
+        let bytes = lines.as_flattened();
+        for (i, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
+            // SAFETY: see above.
+            let answers = unsafe {
+                match OP {
+                    // Saturates: 1 - 0 is 1, 1 - anything else is 0.
+                    op::ONES => {
+                        _mm256_subs_epu8(with.one_byte, self.missing::<W>(bytes, i, with.top))
+                    }
+                    op::NOT_ONES => {
+                        _mm256_min_epu8(with.one_byte, self.missing::<W>(bytes, i, with.top))
+                    }
+                    _ => self.and(self.packed::<W, OP>(bytes, i, with), with.one_byte),
+                }
+            };
+            self.write(answers, out);
+        }
+    }
+
+    #[inline(always)]
+    fn answer_line<const W: usize, const OP: u8>(
+        self,
+        line: &Line,
+        with: &With<V>,
+        out: &mut Places,
+        at: usize,
+    ) {
+        if W == 8 {
+            return spread::eight(self.line_bits::<8, OP>(line, with), places(out, at));
+        }
+        let a = self.hits::<W, OP>(self.load(line, 0), with);
+        let b = self.hits::<W, OP>(self.load(line, 32), with);
+        // SAFETY: see above; 16 bytes are stored into an array of as many.
+        unsafe {
+            match W {
+                1 => {
+                    let halves = places::<64>(out, at).as_chunks_mut().0;
+                    self.write(self.and(a, with.one_byte), &mut halves[0]);
+                    self.write(self.and(b, with.one_byte), &mut halves[1]);
+                }
+                2 => {
+                    let packed = self.in_order(_mm256_packs_epi16(a, b));
+                    self.write(self.and(packed, with.one_byte), places(out, at));
+                }
+                _ => {
+                    let packed = _mm256_packs_epi32(a, b);
+                    let index = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+                    let packed = _mm256_packs_epi16(packed, packed);
+                    let packed = _mm256_permutevar8x32_epi32(packed, index);
+                    let answers = _mm256_castsi256_si128(self.and(packed, with.one_byte));
+                    _mm_storeu_si128(places::<16>(out, at).as_mut_ptr().cast(), answers);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn fill(self, answer: V, out: &mut [MaybeUninit<bool>; 64]) {
+        for half in out.as_chunks_mut().0 {
+            self.write(answer, half);
+        }
+    }
+}
+
+impl Greatest for Avx2 {
+    #[inline(always)]
+    fn max<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
-        unsafe { _mm256_blendv_epi8(a, b, hits) }
+        unsafe {
+            match W {
+                1 => _mm256_max_epi8(a, b),
+                2 => _mm256_max_epi16(a, b),
+                _ => _mm256_max_epi32(a, b),
+            }
+        }
+    }
+}
+
+impl Avx2 {
+    #[inline(always)]
+    fn sub<const W: usize>(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => _mm256_sub_epi8(a, b),
+                2 => _mm256_sub_epi16(a, b),
+                4 => _mm256_sub_epi32(a, b),
+                _ => _mm256_sub_epi64(a, b),
+            }
+        }
     }
 
     /// The sign of every byte.
@@ -197,188 +305,10 @@ impl Avx2 {
         // SAFETY: see above.
         u64::from(unsafe { _mm256_movemask_epi8(v) }.cast_unsigned())
     }
-}
-
-impl Simd for Avx2 {
-    /// `detect` asks for these five features.
-    #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,f16c")]
-    #[inline(never)]
-    unsafe fn vectorize<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
-        L::vector(Self(()), x, comparison, out)
-    }
-
-    #[target_feature(enable = "avx2,popcnt,bmi1,bmi2,f16c")]
-    #[inline]
-    unsafe fn call<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
-        // SAFETY: the caller guarantees it.
-        unsafe { Self::vectorize::<L>(x, comparison, out) }
-    }
-
-    type With = With;
 
     #[inline(always)]
-    fn with<const W: usize>(self, comparison: &Comparison) -> With {
-        With {
-            mask: self.splat::<W>(comparison.mask()),
-            bound: self.splat::<W>(comparison.bound()),
-            top: self.top::<W>(comparison),
-            greater: self.splat::<8>(if comparison.operation() == Operation::Greater {
-                u64::MAX
-            } else {
-                0
-            }),
-            ones: self.splat::<1>(ones(comparison)),
-        }
-    }
-
-    const STORES_NEGATED: bool = false;
-
-    #[inline(always)]
-    fn store<const W: usize, const OP: u8>(self, block: &Block<W>, with: With, out: &mut Slots) {
-        let bytes = block.as_flattened();
-        for half in 0..2 {
-            let packed = self.packed::<W, OP>(bytes, half, with);
-            let to: &mut [MaybeUninit<bool>; 32] = &mut out.as_chunks_mut().0[half];
-            // SAFETY: see above; `to` has 32 bytes.
-            unsafe {
-                let answers = match OP {
-                    // Saturates: 1 - 0 is 1, 1 - anything else is 0.
-                    op::ONES => _mm256_subs_epu8(with.ones, packed),
-                    op::ONES_NOT => _mm256_min_epu8(packed, with.ones),
-                    // -1 + 1 is 0, 0 + 1 is 1.
-                    op::EQUAL_NOT => _mm256_add_epi8(packed, with.ones),
-                    _ => self.and(packed, with.ones),
-                };
-                _mm256_storeu_si256(to.as_mut_ptr().cast(), answers);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn fill(self, answer: u64, out: &mut Slots) {
-        let answers = self.splat::<1>(answer);
-        for half in out.as_chunks_mut::<32>().0 {
-            // SAFETY: see above; `half` has 32 bytes.
-            unsafe { _mm256_storeu_si256(half.as_mut_ptr().cast(), answers) }
-        }
-    }
-
-    #[inline(always)]
-    fn store_few<const W: usize>(
-        self,
-        x: &[u8],
-        comparison: &Comparison,
-        out: &mut [MaybeUninit<bool>],
-    ) -> bool {
-        let few = x.len() <= 8 * W;
-        if few {
-            scalar::mask::<W>(x, comparison, out);
-        }
-        few
-    }
-
-    #[inline(always)]
-    fn word<const W: usize, const OP: u8>(self, lines: &[Line], with: With) -> u64 {
-        let (bytes, mut bits) = (lines.as_flattened(), 0);
-        for half in 0..bytes.len() / (32 * W) {
-            let packed = self.packed::<W, OP>(bytes, half, with);
-            let hits =
-                if OP == op::ONES { self.equal::<1>(packed, self.splat::<1>(0)) } else { packed };
-            bits |= self.signs(hits) << (32 * half);
-        }
-        bits
-    }
-
-    #[inline(always)]
-    fn bits_few<const W: usize>(self, x: &[u8], comparison: &Comparison) -> u64 {
-        if x.len() <= 8 * W {
-            return scalar::bits_few::<W>(x, comparison);
-        }
-        let (with, mut short) = (self.with::<W>(comparison), [0; 32]);
-        let filled = if x.len() < 32 {
-            short[..x.len()].copy_from_slice(x);
-            &short
-        } else {
-            x
-        };
-        let mut bits = 0;
-        for from in (0..filled.len()).step_by(32) {
-            // The last piece overlaps the one before.
-            let from = from.min(filled.len() - 32);
-            if let Some(piece) = filled.get(from..).and_then(<[u8]>::first_chunk) {
-                bits |= self.lane_bits::<W>(piece, with) << (from / W);
-            }
-        }
-        (bits ^ comparison.usual_bits()) & !u64::MAX.unbounded_shl((x.len() / W) as u32)
-    }
-
-    #[inline(always)]
-    fn find<const W: usize>(self, line: &Line, comparison: &Comparison, with: With) -> usize {
-        let usual = comparison.usual_bits() as u32;
-        // A branch for each half: the compiler would join the bits of both by packing.
-        for half in 0..2 {
-            let hits = match comparison.operation() {
-                Operation::Greater => self.hits::<W, { op::GREATER }>(line, 32 * half, with),
-                Operation::Ones | Operation::Equal => {
-                    self.hits::<W, { op::EQUAL }>(line, 32 * half, with)
-                }
-            };
-            let bytes = self.signs(hits) as u32 ^ usual;
-            if bytes != 0 {
-                return (32 * half + bytes.trailing_zeros() as usize) / W;
-            }
-        }
-        64
-    }
-
-    type Screen = [V; 2];
-
-    #[inline(always)]
-    fn screen<const W: usize>(self, screen: Screen) -> [V; 2] {
-        match screen {
-            Screen::None => [self.splat::<1>(0); 2],
-            // Compares 32-bit lanes. The mask keeps only bits in the upper half of each element, so
-            // all lower lanes are zero. Zero is below every bound except 0, and with a bound of 0
-            // nothing is skipped.
-            Screen::Masked { mask, least } if W == 8 => {
-                [self.splat::<8>(mask >> 32 << 32), self.splat::<4>(least >> 32)]
-            }
-            Screen::Masked { mask, least } => [self.splat::<W>(mask), self.splat::<W>(least)],
-            Screen::Flipped { flip } => [self.splat::<W>(flip), self.splat::<1>(0xFF)],
-        }
-    }
-
-    type Accumulator = [V; 2];
-
-    #[inline(always)]
-    fn accumulator(self) -> [V; 2] {
-        [self.splat::<1>(0); 2]
-    }
-
-    #[inline(always)]
-    fn accumulate<const W: usize, const FLIP: bool>(
-        self,
-        [mut a, mut b]: [V; 2],
-        lines: &[Line; 2],
-        [mask, _]: [V; 2],
-    ) -> [V; 2] {
-        let bytes = lines.as_flattened();
-        a = self.max_unsigned::<W>(a, self.masked::<FLIP>(self.load(bytes, 0), mask));
-        b = self.max_unsigned::<W>(b, self.masked::<FLIP>(self.load(bytes, 32), mask));
-        a = self.max_unsigned::<W>(a, self.masked::<FLIP>(self.load(bytes, 64), mask));
-        b = self.max_unsigned::<W>(b, self.masked::<FLIP>(self.load(bytes, 96), mask));
-        [a, b]
-    }
-
-    #[inline(always)]
-    fn any_hit<const W: usize>(self, [a, b]: [V; 2], [_, least]: [V; 2]) -> bool {
-        let largest = self.max_unsigned::<W>(a, b);
-        let lanes = if W == 8 {
-            self.equal::<4>(self.max_unsigned::<4>(largest, least), largest)
-        } else {
-            self.equal::<W>(self.max_unsigned::<W>(largest, least), largest)
-        };
-        // SAFETY: see above.
-        unsafe { _mm256_testz_si256(lanes, lanes) == 0 }
+    fn write(self, answers: V, out: &mut [MaybeUninit<bool>; 32]) {
+        // SAFETY: see above; `out` has 32 bytes.
+        unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), answers) }
     }
 }

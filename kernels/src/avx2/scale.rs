@@ -7,12 +7,12 @@ use core::arch::x86_64::*;
 
 use super::{Avx2, V};
 use crate::float::format;
-use crate::registers::scale::Times;
+use crate::loops::Multiply;
 
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for.
-impl Times for Avx2 {
+impl Multiply for Avx2 {
     #[inline(always)]
-    fn times<const F: u8>(self, lanes: V, factor: V) -> V {
+    fn times<const F: usize>(self, lanes: V, factor: V) -> V {
         // SAFETY: see above.
         unsafe {
             match F {

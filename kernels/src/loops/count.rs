@@ -1,134 +1,136 @@
-//! The number of hits.
+//! Counts, element by element.
 //!
 //! ```text
-//! count(x):                                      the rule is not negated: for `Finite`, the
-//!     if there are fewer than 64 elements:       caller subtracts the count of `NonFinite`
-//!         return the ones in their packed bits
-//!     run = 1 KiB
-//!     until x is at its end:
-//!         unless the last run was dense, with more than one hit in 128 bytes:
-//!             if skip(x) skips anything: run = 1 KiB     skip.rs
-//!         hits = exact(the next run bytes)       up to a cache line
-//!         total += hits
-//!         if more than one element a KiB was a hit: run = 4 * run, at most 16 KiB
-//!         else: run = 1 KiB
-//!
-//! exact(x):
-//!     for each part of 4 KiB:
-//!         counters a, b = 0                      one byte in each lane
+//! count(x):
+//!     for each part of 4 KiB, if x has 512 bytes or more:
+//!         counters a, b = 0                          one byte in each lane
 //!         for each register of the part:
 //!             a (even) or b (odd) += 1 in each lane that is a hit
 //!         total += the sum of all lanes of a and b
-//!     total += the ones in the packed bits of the rest, less than 128 bytes (in `count` itself)
+//!     total += the ones in the bits of the other lines          the last line overlaps
 //! ```
+//!
+//! For a tilted rule, which is rare, all lines are counted in bits.
 //!
 //! ```text
-//! register      0   1   2   3   ..               one lane of each
+//! register      0   1   2   3   ..                   one lane of each
 //! hit           1   0   0   1
-//! counter a     1 ----- 1 -----                  at most 128 in a lane after 4 KiB:
-//! counter b         0 ----- 1 --                 no counter overflows
+//! counter a     1 ----- 1 -----                      at most 128 in a lane after 4 KiB:
+//! counter b         0 ----- 1 --                     no counter overflows
 //! ```
 //!
-//! Two counters, because an addition waits for the one before. Where most groups have a hit, a
-//! screen gains nothing, and a mispredicted branch costs as much as comparing a group. So the run
-//! without a screen grows as long as hits are frequent.
+//! Two counters, because an addition waits for the one before.
 
-use super::bits::Few;
-use super::skip::{GROUP, Look, Skip, after_run, split_run};
-use crate::found::Counted;
-use crate::rule::{Comparison, Operation};
-use crate::simd::{COUNTED, Call, Loop, SameAs, Simd, lines, op};
+use crate::isa::{Isa, With, op};
+use crate::pieces::{COUNTED, Line, Long};
+use crate::rule::Rule;
 
-/// Counts the hits of a positive comparison in whole pairs of lines, element by element.
-pub(crate) struct Exact<const W: usize>;
+/// From this length on, in bytes, hits are counted in registers. To add up the counters takes as
+/// long as a few lines.
+const COUNTERS_FROM: usize = 512;
 
-impl<const W: usize> SameAs<Exact<1>> for Exact<W> {}
-
-impl<const W: usize> Loop for Exact<W> {
-    type Out<'o> = ();
-    type Output = usize;
-
-    #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, (): ()) -> usize {
-        match comparison.operation() {
-            Operation::Greater => exact::<I, W, { op::GREATER }>(isa, x, comparison),
-            Operation::Ones | Operation::Equal => exact::<I, W, { op::EQUAL }>(isa, x, comparison),
-        }
-    }
+/// The pairs of lines that are counted in registers.
+#[inline(always)]
+fn pairs(x: Long<'_>) -> &[[Line; 2]] {
+    if x.len() < COUNTERS_FROM { &[] } else { x.bytes().as_chunks().0.as_chunks().0 }
 }
 
+/// The number of elements for which a rule of hits holds.
 #[inline(always)]
-fn exact<I: Simd, const W: usize, const OP: u8>(
-    isa: I,
-    x: &[u8],
-    comparison: &Comparison,
-) -> usize {
-    let (pairs, _) = lines(x).0.as_chunks::<2>();
-    let mut total = 0;
-    for part in pairs.chunks(COUNTED / 128) {
-        total += isa.count::<W, OP>(part, comparison);
+pub(crate) fn count<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) -> u64 {
+    let (with, pairs) = (isa.with::<W>(rule), pairs(x));
+    let (mut at, mut total) = (pairs.len() * 128, 0);
+    if rule.is_greater() {
+        total = in_registers::<I, W, { op::GREATER }>(isa, pairs, &with);
+    } else if rule.is_equal::<W>() {
+        total = in_registers::<I, W, { op::EQUAL }>(isa, pairs, &with);
+    } else {
+        at = 0;
+    }
+    while at < x.len() {
+        let (place, line) = x.line_at(at);
+        // The last line overlaps what is counted.
+        let bits = isa.answers::<W>(line, rule.is_tilted(), &with) >> ((at - place) / W);
+        total += u64::from(bits.count_ones());
+        at = place + 64;
     }
     total
 }
 
-/// Skips groups without a hit. The comparison must not be negated.
-pub(crate) struct Count<const W: usize>;
-
-impl<const W: usize> SameAs<Count<1>> for Count<W> {}
-
-impl<const W: usize> Loop for Count<W> {
-    type Out<'o> = ();
-    type Output = Counted;
-
-    #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], comparison: &Comparison, (): ()) -> Counted {
-        if x.len() < 64 * W {
-            let bits = isa.run::<Few<W>>(x, comparison, ());
-            return Counted { hits: bits.count_ones() as usize, from: 0 };
-        }
-        let clean = isa.run::<Skip<W>>(x, comparison, Look::Hits(&mut []));
-        if clean == x.len() {
-            return Counted { hits: 0, from: 0 };
-        }
-        let steps = &Steps {
-            skip: Call::of::<Skip<W>, I>(isa),
-            exact: Call::of::<Exact<W>, I>(isa),
-            few: Call::of::<Few<W>, I>(isa),
-        };
-        count(x, comparison, W.trailing_zeros(), clean, steps)
-    }
+#[inline(always)]
+fn in_registers<I: Isa, const W: usize, const OP: u8>(
+    isa: I,
+    pairs: &[[Line; 2]],
+    with: &With<I::V>,
+) -> u64 {
+    let parts = pairs.chunks(COUNTED / 128);
+    parts.map(|part| isa.sum(hits::<I, W, OP>(isa, part, with)) as u64).sum()
 }
 
-/// The loops of a count.
-struct Steps {
-    skip: Call<Skip<1>>,
-    exact: Call<Exact<1>>,
-    few: Call<Few<1>>,
+/// The number of hits in each lane.
+#[inline(always)]
+fn hits<I: Isa, const W: usize, const OP: u8>(
+    isa: I,
+    part: &[[Line; 2]],
+    with: &With<I::V>,
+) -> [I::V; 2] {
+    let mut counts = [isa.splat::<1>(0); 2];
+    for pair in part {
+        for i in 0..128 / I::BYTES {
+            let lanes = isa.load(pair.as_flattened(), i * I::BYTES);
+            let hits = isa.hits::<W, OP>(lanes, with);
+            counts[i % 2] = isa.add::<W>(counts[i % 2], hits, with.one);
+        }
+    }
+    counts
 }
 
-/// The count of an input that begins with `clean` bytes without a hit, and is longer. An element
-/// has `1 << shift` bytes.
-#[inline(never)]
-fn count(x: &[u8], comparison: &Comparison, shift: u32, clean: usize, steps: &Steps) -> Counted {
-    let mut counted = Counted { hits: 0, from: 0 };
-    let (mut rest, mut clean, mut run) = (x, clean, GROUP);
-    loop {
-        rest = rest.get(clean..).unwrap_or_default();
-        if rest.is_empty() {
-            return counted;
+/// Bits of a number in what [`classify`] returns.
+pub(crate) const CLASS_BITS: u32 = 21;
+
+/// The numbers of NaN, of infinities and of -Inf in less than 1 MiB: three numbers in one. `nan` is
+/// the rule for NaN of a format that has infinities.
+///
+/// ```text
+/// bits & !sign  > exponent           NaN             f32: exponent = 7F80_0000
+///               == exponent          infinite        either sign
+/// bits          == sign | exponent   -Inf
+/// ```
+#[inline(always)]
+pub(crate) fn classify<I: Isa, const W: usize>(isa: I, x: Long<'_>, nan: &Rule) -> u64 {
+    let (pairs, mut total) = (pairs(x), 0);
+    let (with, inf) = (isa.with::<W>(nan), isa.splat::<W>(nan.least()));
+    let negative = isa.splat::<W>(nan.least() | (nan.mask() + 1));
+    for part in pairs.chunks(COUNTED / 128) {
+        let [mut nans, mut infs, mut negs] = [[isa.splat::<1>(0); 2]; 3];
+        for pair in part {
+            for i in 0..128 / I::BYTES {
+                let (x, i) = (isa.load(pair.as_flattened(), i * I::BYTES), i % 2);
+                let magnitude = isa.and(x, with.mask);
+                nans[i] = isa.add::<W>(nans[i], isa.greater::<W>(magnitude, inf), with.one);
+                infs[i] = isa.add::<W>(infs[i], isa.equal::<W>(magnitude, inf), with.one);
+                negs[i] = isa.add::<W>(negs[i], isa.equal::<W>(x, negative), with.one);
+            }
         }
-        let (part, behind) = split_run(rest, 1 << shift, run);
-        let (pairs, few) = part.split_at(part.len() & !127);
-        let mut hits = steps.exact.run(pairs, comparison, ());
-        for few in few.chunks(63 << shift) {
-            hits += steps.few.run(few, comparison, ()).count_ones() as usize;
-        }
-        if hits != 0 && counted.hits == 0 {
-            counted.from = (x.len() - rest.len()) >> shift;
-        }
-        counted.hits += hits;
-        rest = behind;
-        let skip = || steps.skip.run(rest, comparison, Look::Hits(&mut []));
-        (clean, run) = after_run(hits, part.len(), skip);
+        total += packed([isa.sum(nans), isa.sum(infs), isa.sum(negs)].map(|sum| sum as u64));
     }
+    let of_inf = With { bound: inf, ..with };
+    let of_negative = With { mask: isa.splat::<W>(u64::MAX), bound: negative, ..with };
+    let mut at = pairs.len() * 128;
+    while at < x.len() {
+        let (place, line) = x.line_at(at);
+        let bits = [
+            isa.line_bits::<W, { op::GREATER }>(line, &with),
+            isa.line_bits::<W, { op::EQUAL }>(line, &of_inf),
+            isa.line_bits::<W, { op::EQUAL }>(line, &of_negative),
+        ];
+        total += packed(bits.map(|bits| u64::from((bits >> ((at - place) / W)).count_ones())));
+        at = place + 64;
+    }
+    total
+}
+
+#[inline(always)]
+fn packed([a, b, c]: [u64; 3]) -> u64 {
+    a | b << CLASS_BITS | c << (2 * CLASS_BITS)
 }

@@ -1,21 +1,21 @@
-//! The loops, one module for each question. A loop with vector instructions is compiled once for
-//! each instruction set and width, and what only calls loops once in all.
+//! The leaves: the loops that are compiled for each width and instruction set. No leaf calls
+//! another one. The entries (`entry.rs`) and the drivers (`drivers.rs`) call the leaves of
+//! questions; `replace.rs`, `scale.rs` and `stats.rs` call their own.
 
-pub(crate) mod bits;
-pub(crate) mod census;
-pub(crate) mod count;
+mod bits;
+mod count;
+mod find;
+mod mask;
+mod replace;
+mod scale;
 #[cfg(feature = "stats")]
-pub(crate) mod driver;
-pub(crate) mod mask;
+mod stats;
+
+pub(crate) use bits::bits;
+pub(crate) use count::{CLASS_BITS, classify, count};
+pub(crate) use find::find;
+pub(crate) use mask::{TURN, mask, skip};
+pub(crate) use replace::{Blend, replace};
+pub(crate) use scale::{Multiply, multiply};
 #[cfg(feature = "stats")]
-pub(crate) mod nulls;
-pub(crate) mod position;
-#[cfg(feature = "replace")]
-pub(crate) mod replace;
-#[cfg(feature = "scale")]
-pub(crate) mod scale;
-mod skip;
-#[cfg(feature = "stats")]
-pub(crate) mod stats;
-#[cfg(feature = "validity")]
-pub(crate) mod valid;
+pub(crate) use stats::{Given, Order, order, powers, within};

@@ -1,69 +1,75 @@
-//! Replacing non-finite elements. In place, 1 KiB without a non-finite element is not written to.
+//! Replaces NaN and infinities.
 
-use super::skip::{GROUP, Look, Skip};
-use crate::codes::Codes;
-use crate::rule::Comparison;
-use crate::simd::{COUNTED, Line, Loop, SameAs, Simd};
+use crate::isa::{Isa, op};
+use crate::pieces::Four;
+use crate::replace::{Codes, Values};
+use crate::rule::Rule;
+use crate::scalar;
 
-/// Replaces every hit of the comparison in at most a group. The input is the output.
-struct Exact<const W: usize>;
+/// Registers that lanes are chosen from, and that are written back.
+///
+/// All methods are `#[inline(always)]`.
+pub(crate) trait Blend: Isa {
+    /// Writes a register to byte `at` and those behind.
+    fn store(self, v: Self::V, bytes: &mut [u8], at: usize);
 
-impl<const W: usize> Loop for Exact<W> {
-    type Out<'o> = (&'o mut [u8], &'o Codes);
-    type Output = usize;
+    /// Each lane from `b` where there is a hit, and from `a` elsewhere.
+    fn blend<const W: usize>(self, a: Self::V, b: Self::V, hits: Self::Hits) -> Self::V;
+}
 
-    #[inline(always)]
-    fn vector<I: Simd>(
-        isa: I,
-        _: &[u8],
-        comparison: &Comparison,
-        (x, codes): (&mut [u8], &Codes),
-    ) -> usize {
-        let (lines, few) = x.as_chunks_mut();
-        let mut found = isa.replace::<W>(lines, comparison, codes);
-        if few.is_empty() {
-            return found;
+/// Whether an element of four lines may be a hit of a rule. No for all lines without a hit, if the
+/// screen of the rule is exact: see [`Rule::is_screen`].
+#[inline(always)]
+pub(super) fn may_hit<I: Isa, const W: usize>(isa: I, lines: &Four, rule: &Rule) -> bool {
+    match rule.screen::<W>() {
+        Some(screen) if W == 1 && screen.flip != 0 => {
+            isa.may_hit::<W, true>(lines, isa.screen::<W>(screen))
         }
-        // Zeros fill the last line. If zero is a hit, these zeros are counted too, so subtract
-        // them.
-        let mut line: Line = [0; 64];
-        line[..few.len()].copy_from_slice(few);
-        let padding = if comparison.holds(0) { (64 - few.len()) / W } else { 0 };
-        found += isa.run::<Self>(&[], comparison, (&mut line, codes)) - padding;
-        few.copy_from_slice(&line[..few.len()]);
-        found
+        Some(screen) => isa.may_hit::<W, false>(lines, isa.screen::<W>(screen)),
+        None => true,
     }
 }
 
-// A group does not overflow the counters.
-const _: () = assert!(GROUP <= COUNTED);
-
-/// Replaces in place, and skips groups without a hit.
-pub(crate) struct InPlace<const W: usize>;
-
-impl<const W: usize> SameAs<InPlace<1>> for InPlace<W> {}
-
-impl<const W: usize> Loop for InPlace<W> {
-    type Out<'o> = (&'o mut [u8], &'o Codes);
-    type Output = usize;
-
-    #[inline(always)]
-    fn vector<I: Simd>(
-        isa: I,
-        _: &[u8],
-        comparison: &Comparison,
-        (mut x, codes): (&mut [u8], &Codes),
-    ) -> usize {
-        let mut found = 0;
-        loop {
-            let clean = isa.run::<Skip<W>>(x, comparison, Look::Hits(&mut []));
-            x = &mut x[clean..];
-            let (group, rest) = x.split_at_mut(x.len().min(GROUP));
-            if group.is_empty() {
-                return found;
-            }
-            found += isa.run::<Exact<W>>(&[], comparison, (group, codes));
-            x = rest;
-        }
+/// Writes other codes over the hits of a rule. Returns the number of hits. Four lines that cannot
+/// have a hit are not written.
+#[inline(always)]
+pub(crate) fn replace<I: Blend, const W: usize>(isa: I, x: &mut [Four], codes: &Codes) -> usize {
+    if W == 1 && !codes.rule.is_tilted() {
+        by_lanes::<I, W, { op::ANSWER }>(isa, x, codes)
+    } else if W > 1 && codes.rule.is_greater() {
+        by_lanes::<I, W, { op::GREATER }>(isa, x, codes)
+    } else {
+        // No format has such a rule.
+        scalar::replace::<W>(x, codes)
     }
+}
+
+#[inline(always)]
+fn by_lanes<I: Blend, const W: usize, const OP: u8>(
+    isa: I,
+    x: &mut [Four],
+    codes: &Codes,
+) -> usize {
+    let (with, Values { nan, pos_inf, neg_inf }) = (isa.with::<W>(&codes.rule), codes.values);
+    let [for_nan, for_pos, for_neg] = [nan, pos_inf, neg_inf].map(|bits| isa.splat::<W>(bits));
+    let [pos_inf, neg_inf] = [codes.pos_inf, codes.neg_inf].map(|bits| isa.splat::<W>(bits));
+    let mut found = 0;
+    for lines in x {
+        if !may_hit::<I, W>(isa, lines, &codes.rule) {
+            continue;
+        }
+        let mut counts = [isa.splat::<1>(0); 2];
+        for line in lines {
+            for part in 0..64 / I::BYTES {
+                let (x, i) = (isa.load(line, part * I::BYTES), part % 2);
+                let hits = isa.hits::<W, OP>(x, &with);
+                let value = isa.blend::<W>(for_nan, for_neg, isa.equal::<W>(x, neg_inf));
+                let value = isa.blend::<W>(value, for_pos, isa.equal::<W>(x, pos_inf));
+                isa.store(isa.blend::<W>(x, value, hits), line, part * I::BYTES);
+                counts[i] = isa.add::<W>(counts[i], hits, with.one);
+            }
+        }
+        found += isa.sum(counts);
+    }
+    found
 }

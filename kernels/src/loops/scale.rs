@@ -1,62 +1,53 @@
-//! Multiplies in place, and checks whether all elements were finite before.
+//! Multiplies elements, and checks whether all were finite before.
 
+use super::Blend;
+use super::replace::may_hit;
 use crate::float::format;
-use crate::rule::Comparison;
-use crate::simd::{Loop, SameAs, Simd};
+use crate::pieces::Four;
+use crate::rule::Rule;
 
-/// Multiplies every element of a [`format`].
-pub(crate) struct Scale<const F: u8>;
+/// Floating-point multiplication.
+///
+/// All methods are `#[inline(always)]`.
+pub(crate) trait Multiply: Blend {
+    /// The products of the elements of a [`format`]. `factor` holds an f64 in every lane for
+    /// [`format::F64`], and an f32 for all other formats.
+    fn times<const F: usize>(self, x: Self::V, factor: Self::V) -> Self::V;
 
-impl<const F: u8> SameAs<Self> for Scale<F> {}
-
-impl<const F: u8> Loop for Scale<F> {
-    type Out<'o> = (&'o mut [u8], f64);
-    /// Whether any element was NaN or infinite.
-    type Output = bool;
-
+    /// The bits of the factor for elements of bf16.
     #[inline(always)]
-    fn vector<I: Simd>(
-        isa: I,
-        _: &[u8],
-        comparison: &Comparison,
-        (x, factor): (&mut [u8], f64),
-    ) -> bool {
-        match F {
-            format::F64 => scale::<I, F, 8>(isa, comparison, x, factor),
-            format::F32 => scale::<I, F, 4>(isa, comparison, x, factor),
-            _ => scale::<I, F, 2>(isa, comparison, x, factor),
-        }
+    fn factor_of_bf16(factor: f32) -> u32 {
+        factor.to_bits()
     }
 }
 
+/// Multiplies every element. Returns whether the rule, which has an exact screen, held for any
+/// element before.
 #[inline(always)]
-fn scale<I: Simd, const F: u8, const W: usize>(
+pub(crate) fn multiply<I: Multiply, const F: usize>(
     isa: I,
-    comparison: &Comparison,
-    x: &mut [u8],
+    x: &mut [Four],
+    rule: &Rule,
     factor: f64,
 ) -> bool {
-    let (factor, screen) = (isa.factor::<F>(factor), isa.screen::<W>(comparison.screen()));
-    let (pairs, few) = x.as_chunks_mut::<128>();
-    let mut seen = isa.accumulator();
-    for pair in pairs {
-        let lines = pair.as_chunks_mut().0;
-        if let Some(lines) = lines.first_chunk_mut::<2>() {
-            seen = isa.accumulate::<W, false>(seen, lines, screen);
-            for line in lines {
-                isa.multiply::<F>(line, factor);
+    let factor = match F {
+        format::F64 => isa.splat::<8>(factor.to_bits()),
+        format::BF16 => isa.splat::<4>(I::factor_of_bf16(factor as f32).into()),
+        _ => isa.splat::<4>((factor as f32).to_bits().into()),
+    };
+    let mut found = false;
+    for lines in x {
+        found = found
+            || match F {
+                format::F64 => may_hit::<I, 8>(isa, lines, rule),
+                format::F32 => may_hit::<I, 4>(isa, lines, rule),
+                _ => may_hit::<I, 2>(isa, lines, rule),
+            };
+        for line in lines {
+            for at in (0..64).step_by(I::BYTES) {
+                isa.store(isa.times::<F>(isa.load(line, at), factor), line, at);
             }
         }
     }
-    if !few.is_empty() {
-        // The line is filled up with zeros. They are finite, and their products are dropped.
-        let mut lines = [[0; 64]; 2];
-        lines.as_flattened_mut()[..few.len()].copy_from_slice(few);
-        seen = isa.accumulate::<W, false>(seen, &lines, screen);
-        for line in &mut lines {
-            isa.multiply::<F>(line, factor);
-        }
-        few.copy_from_slice(&lines.as_flattened()[..few.len()]);
-    }
-    isa.any_hit::<W>(seen, screen)
+    found
 }

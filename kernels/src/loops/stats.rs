@@ -1,174 +1,235 @@
-//! Minimum and maximum, and how many are zero, subnormal, NaN or infinite.
+//! The loops of statistics: [`crate::stats`] has the algorithm.
 //!
-//! ```text
-//! stats(x):
-//!     keys = [key of the first finite element; 2]
-//!     expect = normal numbers
-//!     part = the bytes before a cache line, and 256
-//!     until x is at its end:
-//!         from 16 KiB on: skip groups of 1 KiB that change nothing       `Numbers::range`
-//!             from 1 KiB on where scans are slow: AVX2 and NEON of 64 bits, and portable
-//!         if a group was skipped: part = 1 KiB
-//!         taken = scan(expect, part), or else order(4 KiB of the part)
-//!             nulls: skip and scan read the bitmap, order gets fill(part)        nulls.rs
-//!             after NaN or an infinity: order(part)
-//!         add the counts of what was taken to the tally
-//!         where a key is new: note the group that has it first, or the beginning of the part
-//!         if one was not finite: count NaN, +Inf and -Inf as census.rs does
-//!         expect = what was in the part
-//!         part = 16 KiB at first, later 1 KiB, 4 KiB, then 16 KiB
-//!     place: find the first element of the lowest key, and of the highest, from its group on
-//!
-//! scan(expect, part):                            registers/stats.rs; signed formats
-//!     for each chunk of 4 KiB:
-//!         of each group of 1 KiB: the highest code as unsigned integer, and as signed one
-//!         normal numbers:                        has every exponent a bit?
-//!         zeros and subnormal numbers too:       count both
-//!         if an element was not as expected: return the bytes before the chunk
-//!     for each key that is new: the first group that has it
-//!
-//! order(part):                                   any format, any elements
-//!     for each register:
-//!         key = magnitude, negated where the sign is set
-//!         lowest = min(lowest, key)              NaN and infinities: the lowest so far instead
-//!         highest = max(highest, key)
-//!         count zeros, magnitudes below the least normal number, and what is not finite
-//! ```
-//!
-//! ```text
-//! magnitudes     0 -- least normal ------ |x| so far ------ largest finite -- Inf -- NaN
-//! the screen         |<----- skipped ---->|                  one subtraction and one maximum
-//! ```
-//!
-//! A scan needs that the numbers so far are on both sides of zero, or zero. Of numbers of one sign
-//! it takes the highest and the lowest code instead, and a zero or another sign ends it.
-//!
-//! In most tensors a new extreme is rare behind the first groups, and zeros are absent or many. So
-//! the first 16 KiB are not screened, and parts grow while groups do not pass the screen. Registers
-//! of 64 bytes have one maximum a cycle on the CPUs measured: a scan of normal numbers takes two
-//! cycles a line, a screen one and a half.
+//! They look at blocks of 64 elements. Where a bitmap has a 0, a number that was seen before stands
+//! in for the element.
 
+use core::iter::repeat;
+
+use super::Blend;
+use crate::bitmap::Bitmap;
+use crate::isa::op;
 use crate::numbers::{Numbers, Range};
-use crate::rule::Comparison;
-use crate::scalar;
-use crate::scan::{Found, Given, Groups};
-use crate::simd::{COUNTED, GROUP, Line, Loop, SameAs, Simd, expect, lines};
-use crate::tally::Tally;
+use crate::pieces::{Block, COUNTED, GROUP};
+use crate::scalar::read;
 
-/// Looks at every element.
-pub(super) struct Order<const W: usize>;
+/// The instructions that order lanes.
+///
+/// All methods are `#[inline(always)]`.
+pub(crate) trait Order: Blend {
+    /// A hit in lane `i` where bit `i` is 1. Bits behind the last lane may be anything.
+    fn lanes_of<const W: usize>(self, bits: u64) -> Self::Hits;
 
-impl<const W: usize> SameAs<Order<1>> for Order<W> {}
+    /// The magnitudes `m` of `x`, negated where the top bit of `x` is set. Where `x` is 0, `m` must
+    /// be 0.
+    fn signed<const W: usize>(self, x: Self::V, m: Self::V) -> Self::V;
 
-impl<const W: usize> Loop for Order<W> {
-    type Out<'o> = (&'o Numbers, &'o mut Tally, usize, u64);
-    type Output = ();
-
-    /// Adds the elements of `x`, of which the first has this index, to a tally without classes. One
-    /// element that has been seen before is given as filling.
+    /// The higher lanes.
     #[inline(always)]
-    fn vector<I: Simd>(
-        isa: I,
-        x: &[u8],
-        _: &Comparison,
-        (numbers, tally, index, filling): Self::Out<'_>,
-    ) {
-        let (pairs, _) = lines(x).0.as_chunks::<2>();
-        let (mut keys, mut counts) = (tally.keys, [0; 3]);
-        let mut add = |more: [usize; 3]| {
-            for (count, more) in counts.iter_mut().zip(more) {
-                *count += more;
-            }
-        };
-        for part in pairs.chunks(COUNTED / 128) {
-            add(isa.order::<W>(part, numbers, &mut keys));
-        }
-        let few = &x[pairs.len() * 128..];
-        if !few.is_empty() {
-            add(isa.order::<W>(&[filled::<W>(few, filling)], numbers, &mut keys));
-            let filled = (128 - few.len()) / W;
-            for (count, one) in counts.iter_mut().zip(numbers.counts(filling)) {
-                *count -= usize::from(one) * filled;
-            }
-        }
-        if numbers.nan_is_negative_zero() {
-            (counts[0], counts[1]) = (counts[0] - counts[2], counts[1] - counts[2]);
-        }
-        tally.extend(keys, [index; 2], counts);
+    fn higher<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V {
+        self.blend::<W>(a, b, self.greater::<W>(b, a))
+    }
+
+    /// The lower lanes.
+    #[inline(always)]
+    fn lower<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V {
+        self.blend::<W>(a, b, self.greater::<W>(a, b))
     }
 }
 
-/// Two lines that begin with a few bytes. The rest is an element that was seen before.
+/// Bit `i % (8 * W)` in lane `i` of `W` bytes.
+#[cfg_attr(
+    not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")),
+    expect(dead_code, reason = "no registers")
+)]
+pub(crate) const fn powers<const W: usize, const BYTES: usize>() -> [u8; BYTES] {
+    let mut bytes = [0; BYTES];
+    let mut lane = 0;
+    while lane < BYTES / W {
+        let bit = lane % (8 * W);
+        bytes[lane * W + bit / 8] = 1 << (bit % 8);
+        lane += 1;
+    }
+    bytes
+}
+
+/// What [`order`] is given besides elements.
+#[derive(Clone, Copy)]
+pub(crate) struct Given<'g> {
+    pub(crate) numbers: &'g Numbers,
+    /// Which elements are valid: all if `None`.
+    pub(crate) valid: Option<&'g Bitmap<'g>>,
+    /// The code of a finite number.
+    pub(crate) filling: u64,
+    /// Whether NaN and infinities are expected.
+    pub(crate) careful: bool,
+}
+
+/// Extends the lowest and the highest key of finite elements. Returns how many elements are zero,
+/// how many zero or subnormal, and how many NaN or infinite. The last, and nulls, are counted as if
+/// the filling stood there.
 #[inline(always)]
-fn filled<const W: usize>(few: &[u8], filling: u64) -> [Line; 2] {
-    let mut pair = [[0; 64]; 2];
-    let bytes = pair.as_flattened_mut();
-    for element in bytes.as_chunks_mut::<W>().0 {
-        scalar::write(element, filling);
-    }
-    bytes[..few.len()].copy_from_slice(few);
-    pair
-}
-
-/// Looks at elements as long as they are as expected.
-pub(super) struct Scan<const W: usize, const EXPECT: u8, const NULLS: bool>;
-
-/// A scan stands for a scan of another expectation too.
-impl<const W: usize, const EXPECT: u8, const NULLS: bool> SameAs<Scan<1, { expect::NORMAL }, false>>
-    for Scan<W, EXPECT, NULLS>
-{
-}
-
-impl<const W: usize, const EXPECT: u8, const NULLS: bool> Loop for Scan<W, EXPECT, NULLS> {
-    type Out<'o> = (&'o Numbers, Given<'o>, &'o mut [Groups; 2]);
-    type Output = Found;
-
-    #[inline(always)]
-    fn vector<I: Simd>(
-        isa: I,
-        x: &[u8],
-        _: &Comparison,
-        (numbers, given, outer): Self::Out<'_>,
-    ) -> Found {
-        isa.scan::<W, EXPECT, NULLS>(lines(x).0, numbers, given, outer)
+pub(crate) fn order<I: Order, const W: usize>(
+    isa: I,
+    x: &[u8],
+    given: &Given<'_>,
+    keys: &mut [i64; 2],
+) -> [usize; 3] {
+    let blocks = x.as_chunks().0.as_chunks::<W>().0;
+    match given.valid {
+        None => ordered::<I, W, _>(isa, blocks, given, || repeat(u64::MAX), keys),
+        Some(valid) => ordered::<I, W, _>(isa, blocks, given, || valid.blocks(), keys),
     }
 }
 
-/// The outermost code of the last line, and the first line that has that code. One function for all
-/// scans, so that its code exists once.
-pub(super) struct Outermost<const W: usize>;
-
-impl<const W: usize> SameAs<Outermost<1>> for Outermost<W> {}
-
-impl<const W: usize> Loop for Outermost<W> {
-    type Out<'o> = u64;
-    type Output = (u64, usize);
-
-    #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, flip: u64) -> (u64, usize) {
-        isa.outermost::<W>(lines(x).0, flip)
+#[inline(always)]
+fn ordered<I: Order, const W: usize, Words: Iterator<Item = u64>>(
+    isa: I,
+    blocks: &[Block<W>],
+    given: &Given<'_>,
+    words: impl Fn() -> Words,
+    keys: &mut [i64; 2],
+) -> [usize; 3] {
+    let known = *keys;
+    if !given.careful {
+        let counts = pass::<I, W, false>(isa, blocks, words(), given, keys);
+        if given.numbers.are_finite(*keys) {
+            return counts;
+        }
+        *keys = known;
     }
+    pass::<I, W, true>(isa, blocks, words(), given, keys)
 }
 
-/// The bytes of whole groups whose elements are in the range.
-pub(super) struct SkipWithin<const W: usize>;
-
-impl<const W: usize> SameAs<SkipWithin<1>> for SkipWithin<W> {}
-
-impl<const W: usize> Loop for SkipWithin<W> {
-    type Out<'o> = Range;
-    type Output = usize;
-
-    #[inline(always)]
-    fn vector<I: Simd>(isa: I, x: &[u8], _: &Comparison, range: Range) -> usize {
-        let bounds = isa.bounds::<W>(range);
-        let groups = lines(x).0.as_chunks::<2>().0.as_chunks::<{ GROUP / 128 }>().0;
-        // A closure would not be inlined, and so not be compiled for the instruction set.
-        for (i, group) in groups.iter().enumerate() {
-            if !isa.within::<W>(group, bounds) {
-                return i * GROUP;
+/// Takes NaN and infinities for numbers, unless `CAREFUL`.
+#[inline(always)]
+fn pass<I: Order, const W: usize, const CAREFUL: bool>(
+    isa: I,
+    blocks: &[Block<W>],
+    mut words: impl Iterator<Item = u64>,
+    &Given { numbers, filling, .. }: &Given<'_>,
+    keys: &mut [i64; 2],
+) -> [usize; 3] {
+    let with = isa.with::<W>(&numbers.special);
+    let [magnitude, least, sign, flip] =
+        [numbers.magnitude, numbers.least_normal, numbers.sign, numbers.flip()]
+            .map(|bits| isa.splat::<W>(bits));
+    let [filling, zero, ones] = [filling, 0, u64::MAX].map(|bits| isa.splat::<W>(bits));
+    let [mut low, mut high] = keys.map(|key| isa.splat::<W>(key.cast_unsigned()));
+    let mut counts = [0; 3];
+    for blocks in blocks.chunks(COUNTED / 64 / W) {
+        let [mut zeros, mut small, mut special] = [[isa.splat::<1>(0); 2]; 3];
+        for (block, valid) in blocks.iter().zip(&mut words) {
+            for part in 0..64 * W / I::BYTES {
+                let (at, i) = (part * I::BYTES, part % 2);
+                let valid = isa.lanes_of::<W>(valid >> (at / W));
+                let mut x = isa.blend::<W>(filling, isa.load(block.as_flattened(), at), valid);
+                if CAREFUL {
+                    let hits = isa.hits::<W, { op::ANSWER }>(x, &with);
+                    special[i] = isa.add::<W>(special[i], hits, with.one);
+                    x = isa.blend::<W>(x, filling, hits);
+                }
+                let m = isa.and(x, magnitude);
+                let key = if CAREFUL && W == 1 {
+                    // The sign may be any bit, or none.
+                    let positive = isa.equal::<1>(isa.and(x, sign), zero);
+                    let signs = isa.blend::<1>(ones, with.one, positive);
+                    isa.xor(isa.signed::<1>(signs, m), flip)
+                } else {
+                    isa.signed::<W>(x, m)
+                };
+                low = isa.lower::<W>(low, key);
+                high = isa.higher::<W>(high, key);
+                zeros[i] = isa.add::<W>(zeros[i], isa.equal::<W>(m, zero), with.one);
+                small[i] = isa.add::<W>(small[i], isa.greater::<W>(least, m), with.one);
             }
         }
-        groups.len() * GROUP
+        for (count, lanes) in counts.iter_mut().zip([zeros, small, special]) {
+            *count += isa.sum(lanes);
+        }
     }
+    keys[0] = lanes::<I, W>(isa, low).fold(i64::MAX, Ord::min);
+    keys[1] = lanes::<I, W>(isa, high).fold(i64::MIN, Ord::max);
+    counts
+}
+
+/// The lanes as signed integers.
+#[inline(always)]
+fn lanes<I: Order, const W: usize>(isa: I, v: I::V) -> impl Iterator<Item = i64> {
+    let mut line = [0; 64];
+    isa.store(v, &mut line, 0);
+    let up = 64 - 8 * W as u32;
+    (0..I::BYTES / W).map(move |i| (read(&line[i * W..][..W]) << up).cast_signed() >> up)
+}
+
+/// The bytes of whole groups whose valid elements are in the range.
+///
+/// ```text
+/// element       below low | low .... high | above high
+/// - shift       too low   | least ... MAX | wraps around, to a negative number
+/// in the range  if the lowest lane is not below least
+/// ```
+///
+/// A register takes one subtraction and one minimum.
+#[inline(always)]
+pub(crate) fn within<I: Order, const W: usize>(
+    isa: I,
+    x: &[u8],
+    range: Range,
+    valid: Option<&Bitmap<'_>>,
+) -> usize {
+    let blocks = x.as_chunks().0.as_chunks::<W>().0;
+    match valid {
+        None => skip::<I, W>(isa, blocks, range, repeat(u64::MAX)),
+        Some(valid) => skip::<I, W>(isa, blocks, range, valid.blocks()),
+    }
+}
+
+#[inline(always)]
+fn skip<I: Order, const W: usize>(
+    isa: I,
+    blocks: &[Block<W>],
+    range: Range,
+    words: impl Iterator<Item = u64>,
+) -> usize {
+    match W {
+        1 => skip_by::<I, W, 1>(isa, blocks, Some(range), words),
+        2 => skip_by::<I, W, 2>(isa, blocks, Some(range), words),
+        4 => skip_by::<I, W, 4>(isa, blocks, Some(range), words),
+        // The upper halves of elements of 8 bytes.
+        _ => skip_by::<I, W, 4>(isa, blocks, range.of_halves(), words),
+    }
+}
+
+/// Compares lanes of `L` bytes, of elements of `W` bytes.
+#[inline(always)]
+fn skip_by<I: Order, const W: usize, const L: usize>(
+    isa: I,
+    blocks: &[Block<W>],
+    range: Option<Range>,
+    mut words: impl Iterator<Item = u64>,
+) -> usize {
+    let Some(range) = range else { return 0 };
+    let [mask, low, shift, least] = [range.mask, range.low, range.shift::<W>(), range.least::<W>()]
+        .map(|bits| isa.splat::<W>(bits));
+    let [zero, one, negative] = [0, 1, u64::MAX].map(|bits| isa.splat::<L>(bits));
+    let mut done = 0;
+    for group in blocks.chunks_exact(GROUP / 64 / W) {
+        let mut lowest = [least; 2];
+        for (block, valid) in group.iter().zip(&mut words) {
+            for part in 0..64 * W / I::BYTES {
+                let (at, i) = (part * I::BYTES, part % 2);
+                let valid = isa.lanes_of::<W>(valid >> (at / W));
+                let x = isa.blend::<W>(low, isa.load(block.as_flattened(), at), valid);
+                // Subtracts in every lane.
+                let shifted = isa.tilt::<L>(isa.and(x, mask), negative, shift);
+                lowest[i] = isa.lower::<L>(lowest[i], shifted);
+            }
+        }
+        let below = lowest.map(|lanes| isa.add::<L>(zero, isa.greater::<L>(least, lanes), one));
+        if isa.sum(below) != 0 {
+            break;
+        }
+        done += GROUP;
+    }
+    done
 }

@@ -1,50 +1,47 @@
 //! NEON: 16 bytes a register, on every AArch64 CPU.
 #![expect(unsafe_code, reason = "intrinsics, which a token of this module allows")]
 
-#[cfg(any(feature = "replace", feature = "stats"))]
-mod blend;
-mod layout;
-#[cfg(feature = "scale")]
+mod lanes;
+mod pack;
 mod scale;
-#[cfg(feature = "stats")]
-mod stats;
 
 use core::arch::aarch64::*;
 use core::mem::MaybeUninit;
 
-use crate::registers::Registers;
-#[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
-use crate::registers::Write;
-use crate::rule::{Comparison, Operation, Screen};
-use crate::simd::{Block, Line, Loop, Simd, Slots, op};
+use crate::isa::{Isa, With, op};
+use crate::leaves::{Leaves, leaves};
+use crate::pieces::{Block, Hit, Line, Long, Places, places};
+use crate::replace::Codes;
+use crate::rule::{Rule, Screen};
+use crate::spread;
 
-/// Proves that the target has NEON.
+/// Proves that the target has NEON: this module is compiled for no other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Neon(());
 
-impl Neon {
-    pub(crate) fn detect() -> Option<Self> {
-        cfg!(target_feature = "neon").then_some(Self(()))
-    }
+pub(crate) fn detect() -> bool {
+    true
+}
+
+impl Leaves for Neon {}
+leaves!(Neon(()), "neon");
+
+/// Bit `i` for element `i` of fewer than 64 bytes: its answer.
+#[inline(never)]
+pub(crate) fn short_bits<const W: usize>(x: &[u8], rule: &Rule) -> u64 {
+    let mut line: Line = [0; 64];
+    line[..x.len()].copy_from_slice(x);
+    let isa = Neon(());
+    let bits = isa.line_bits::<W, { op::TILTED }>(&line, &isa.with::<W>(rule));
+    bits & !(u64::MAX << (x.len() / W))
 }
 
 type V = uint8x16_t;
 
-/// The registers of a comparison.
-#[derive(Clone, Copy)]
-pub(crate) struct With {
-    mask: V,
-    bound: V,
-    /// [`Registers::top`]
-    top: V,
-    /// 0, or -1 where answers are negated.
-    negation: V,
-}
-
 // SAFETY of all blocks below, unless they say more: `self` proves NEON, which is all that the
 // intrinsics ask for. Loads and stores ask for no alignment; each reads or writes one array, as
 // long as a register.
-impl Registers for Neon {
+impl Isa for Neon {
     type V = V;
     /// -1 in every lane that is a hit, else 0.
     type Hits = V;
@@ -74,6 +71,12 @@ impl Registers for Neon {
     fn and(self, a: V, b: V) -> V {
         // SAFETY: see above.
         unsafe { vandq_u8(a, b) }
+    }
+
+    #[inline(always)]
+    fn xor(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe { veorq_u8(a, b) }
     }
 
     #[inline(always)]
@@ -120,9 +123,162 @@ impl Registers for Neon {
         }
     }
 
+    #[inline(always)]
+    fn tilt<const W: usize>(self, masked: V, x: V, tilt: V) -> V {
+        let negative = self.greater::<W>(self.splat::<1>(0), x);
+        self.sub::<W>(masked, self.and(negative, tilt))
+    }
+
     /// Subtracts -1, so `one` is not needed.
     #[inline(always)]
-    fn add<const W: usize>(self, a: V, b: V, _: V) -> V {
+    fn add<const W: usize>(self, counts: V, hits: V, _: V) -> V {
+        self.sub::<W>(counts, hits)
+    }
+
+    #[inline(always)]
+    fn sum(self, [a, b]: [V; 2]) -> usize {
+        // SAFETY: see above.
+        unsafe { vaddlvq_u16(vpadalq_u8(vpaddlq_u8(a), b)) as usize }
+    }
+
+    /// Mask, flip and limit.
+    type Screen = [V; 3];
+
+    /// Of elements of more than one byte, only the top 16 bits are compared. An element may be
+    /// above the limit if its top is at least that of the limit and 1.
+    #[inline(always)]
+    fn screen<const W: usize>(self, Screen { mask, flip, limit }: Screen) -> [V; 3] {
+        let below = (8 * W).saturating_sub(16);
+        let limit = if W == 1 { limit } else { limit.wrapping_add(1) >> below };
+        let lanes = |bits: u64| match W {
+            1 => self.splat::<1>(bits),
+            _ => self.splat::<2>(bits),
+        };
+        [lanes(mask >> below), lanes(flip), lanes(limit)]
+    }
+
+    #[inline(always)]
+    fn may_hit<'x, const W: usize, const FLIP: bool>(
+        self,
+        lines: impl IntoIterator<Item = &'x Line>,
+        [mask, flip, limit]: [V; 3],
+    ) -> bool {
+        let mut most = None;
+        for line in lines {
+            let here = self.greatest::<W, FLIP>(line, mask, flip);
+            most = Some(match most {
+                None => here,
+                Some(most) => self.max::<W>(most, here),
+            });
+        }
+        let Some(most) = most else { return false };
+        let hits = match W {
+            1 => self.greater::<1>(most, limit),
+            // At least: not below.
+            _ => self.not(self.greater::<2>(limit, most)),
+        };
+        self.any(hits)
+    }
+
+    #[inline(always)]
+    fn line_bits<const W: usize, const OP: u8>(self, line: &Line, with: &With<V>) -> u64 {
+        let at = |at| self.hits::<W, OP>(self.load(line, at), with);
+        let hits = [at(0), at(16), at(32), at(48)];
+        let zero = self.splat::<1>(0);
+        match W {
+            1 => self.signs(hits),
+            2 => {
+                let [a, b, c, d] = hits;
+                self.signs([self.narrow(a, b), self.narrow(c, d), zero, zero])
+            }
+            4 => {
+                let [a, b, c, d] = hits;
+                let (low, high) = (self.low_halves::<4>(a, b), self.low_halves::<4>(c, d));
+                self.signs([self.narrow(low, high), zero, zero, zero])
+            }
+            _ => {
+                let [a, b, c, d] = hits;
+                let (low, high) = (self.low_halves::<8>(a, b), self.low_halves::<8>(c, d));
+                let halves = self.low_halves::<4>(low, high);
+                self.signs([self.narrow(halves, zero), zero, zero, zero])
+            }
+        }
+    }
+
+    const PACKS_ONES: bool = true;
+
+    #[inline(always)]
+    fn pack<const W: usize, const OP: u8>(
+        self,
+        block: &Block<W>,
+        with: &With<V>,
+        out: &mut [u8; 8],
+    ) {
+        let bytes = block.as_flattened();
+        let quarter = |quarter| self.packed::<W, OP>(bytes, quarter, with);
+        let mut word = self.signs([quarter(0), quarter(1), quarter(2), quarter(3)]);
+        if OP == op::ONES {
+            // All ones for the opposite of a rule for ones.
+            // SAFETY: see above.
+            word ^= unsafe { vgetq_lane_u64::<0>(vreinterpretq_u64_u8(with.not_ones)) };
+        }
+        *out = word.to_le_bytes();
+    }
+
+    const TURN_OF_8: usize = 4;
+
+    #[inline(always)]
+    fn answer_turn<const W: usize, const OP: u8>(
+        self,
+        lines: &[Line],
+        with: &With<V>,
+        out: &mut Places,
+    ) {
+        let bytes = lines.as_flattened();
+        for (quarter, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
+            let hits = self.packed::<W, OP>(bytes, quarter, with);
+            self.write(if OP == op::NOT_ONES { self.not(hits) } else { hits }, with, out);
+        }
+    }
+
+    #[inline(always)]
+    fn answer_line<const W: usize, const OP: u8>(
+        self,
+        line: &Line,
+        with: &With<V>,
+        out: &mut Places,
+        at: usize,
+    ) {
+        match W {
+            1 => {
+                let out = places::<64>(out, at);
+                for (quarter, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
+                    self.write(self.packed::<W, OP>(line, quarter, with), with, out);
+                }
+            }
+            2 => {
+                let out = places::<32>(out, at);
+                for (quarter, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
+                    self.write(self.packed::<W, OP>(line, quarter, with), with, out);
+                }
+            }
+            4 => self.write(self.packed::<W, OP>(line, 0, with), with, places(out, at)),
+            _ => spread::eight(self.line_bits::<8, OP>(line, with), places(out, at)),
+        }
+    }
+
+    #[inline(always)]
+    fn fill(self, answer: V, out: &mut [MaybeUninit<bool>; 64]) {
+        for out in out.as_chunks_mut::<16>().0 {
+            // SAFETY: see above; `out` has 16 bytes.
+            unsafe { vst1q_u8(out.as_mut_ptr().cast(), answer) }
+        }
+    }
+}
+
+impl Neon {
+    #[inline(always)]
+    fn sub<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
         unsafe {
             match W {
@@ -144,197 +300,37 @@ impl Registers for Neon {
     }
 
     #[inline(always)]
-    fn sum(self, [a, b]: [V; 2]) -> usize {
+    fn not(self, v: V) -> V {
         // SAFETY: see above.
-        unsafe { vaddlvq_u16(vpadalq_u8(vpaddlq_u8(a), b)) as usize }
+        unsafe { vmvnq_u8(v) }
     }
-}
 
-#[cfg(any(feature = "replace", feature = "scale", feature = "stats"))]
-impl Write for Neon {
+    /// Whether a byte is not zero.
     #[inline(always)]
-    fn write(self, v: V, bytes: &mut [u8], at: usize) {
-        let bytes: &mut [u8; 16] = bytes[at..].first_chunk_mut().unwrap();
+    fn any(self, v: V) -> bool {
         // SAFETY: see above.
-        unsafe { vst1q_u8(bytes.as_mut_ptr(), v) }
+        unsafe { vmaxvq_u8(v) != 0 }
     }
-}
 
-impl Neon {
-    /// The larger tops, compared as unsigned bytes, or as unsigned 16-bit lanes for wider elements.
+    /// The larger lanes, of bytes, or of the tops of wider elements.
     #[inline(always)]
     fn max<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
         unsafe {
             match W {
-                1 => vmaxq_u8(a, b),
-                _ => vreinterpretq_u8_u16(vmaxq_u16(
-                    vreinterpretq_u16_u8(a),
-                    vreinterpretq_u16_u8(b),
+                1 => vreinterpretq_u8_s8(vmaxq_s8(vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b))),
+                _ => vreinterpretq_u8_s16(vmaxq_s16(
+                    vreinterpretq_s16_u8(a),
+                    vreinterpretq_s16_u8(b),
                 )),
             }
         }
     }
 
-    /// -1 in each lane at `at` for which `EQUAL` or `GREATER` holds.
+    /// Writes 1 or 0 for bytes of -1 or 0.
     #[inline(always)]
-    fn hits<const W: usize, const OP: u8>(self, bytes: &[u8], at: usize, with: With) -> V {
-        self.compare::<W, OP>(self.load(bytes, at), with.mask, with.bound)
-    }
-
-    /// [`Neon::hits`] of a line.
-    #[inline(always)]
-    fn line_hits<const W: usize, const OP: u8>(self, line: &Line, with: With) -> [V; 4] {
-        [
-            self.hits::<W, OP>(line, 0, with),
-            self.hits::<W, OP>(line, 16, with),
-            self.hits::<W, OP>(line, 32, with),
-            self.hits::<W, OP>(line, 48, with),
-        ]
-    }
-
-    /// Whether a byte is not zero.
-    #[inline(always)]
-    fn any(self, [a, b, c, d]: [V; 4]) -> bool {
-        // SAFETY: see above.
-        unsafe { vmaxvq_u8(vorrq_u8(vorrq_u8(a, b), vorrq_u8(c, d))) != 0 }
-    }
-}
-
-/// Fewer than 64 elements as a block, with zeros behind them.
-#[inline(always)]
-fn padded<const W: usize>(x: &[u8]) -> Block<W> {
-    let mut block = [[0; 64]; W];
-    block.as_flattened_mut()[..x.len()].copy_from_slice(x);
-    block
-}
-
-impl Simd for Neon {
-    /// A token exists only if the target has NEON. Not inlined, so that the compiler does not know
-    /// mask and bound: for constants, LLVM makes inverted comparisons.
-    #[target_feature(enable = "neon")]
-    #[inline(never)]
-    unsafe fn vectorize<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
-        L::vector(Self(()), x, comparison, out)
-    }
-
-    #[target_feature(enable = "neon")]
-    #[inline]
-    unsafe fn call<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
-        // SAFETY: the caller guarantees it.
-        unsafe { Self::vectorize::<L>(x, comparison, out) }
-    }
-
-    type With = With;
-
-    #[inline(always)]
-    fn with<const W: usize>(self, comparison: &Comparison) -> With {
-        With {
-            mask: self.splat::<W>(comparison.mask()),
-            bound: self.splat::<W>(comparison.bound()),
-            top: self.top::<W>(comparison),
-            negation: self.splat::<1>(comparison.usual_bits()),
-        }
-    }
-
-    const STORES_NEGATED: bool = true;
-
-    #[inline(always)]
-    fn store<const W: usize, const OP: u8>(self, block: &Block<W>, with: With, out: &mut Slots) {
-        let bytes = block.as_flattened();
-        for quarter in 0..4 {
-            let hits = self.packed::<W, OP>(bytes, quarter, with);
-            let to: &mut [MaybeUninit<bool>; 16] = &mut out.as_chunks_mut().0[quarter];
-            // SAFETY: see above; `to` has 16 bytes.
-            unsafe {
-                // 1 where exactly one of both is -1, otherwise 0.
-                let answers =
-                    vabdq_s8(vreinterpretq_s8_u8(hits), vreinterpretq_s8_u8(with.negation));
-                vst1q_s8(to.as_mut_ptr().cast(), answers);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn word<const W: usize, const OP: u8>(self, lines: &[Line], with: With) -> u64 {
-        let (bytes, mut hits) = (lines.as_flattened(), [self.splat::<1>(0); 4]);
-        for (quarter, hits) in hits[..bytes.len() / (16 * W)].iter_mut().enumerate() {
-            *hits = self.packed::<W, OP>(bytes, quarter, with);
-        }
-        self.signs(hits)
-    }
-
-    #[inline(always)]
-    fn bits_few<const W: usize>(self, x: &[u8], comparison: &Comparison) -> u64 {
-        if x.len() <= 8 * W {
-            return crate::scalar::bits_few::<W>(x, comparison);
-        }
-        let (block, with) = (padded::<W>(x), self.with::<W>(comparison));
-        let bits = match comparison.operation() {
-            Operation::Greater => self.word::<W, { op::GREATER }>(&block, with),
-            Operation::Ones | Operation::Equal => self.word::<W, { op::EQUAL }>(&block, with),
-        };
-        (bits ^ comparison.usual_bits()) & !u64::MAX.unbounded_shl((x.len() / W) as u32)
-    }
-
-    #[inline(always)]
-    fn find<const W: usize>(self, line: &Line, comparison: &Comparison, with: With) -> usize {
-        let hits = match comparison.operation() {
-            Operation::Greater => self.line_hits::<W, { op::GREATER }>(line, with),
-            Operation::Ones | Operation::Equal => self.line_hits::<W, { op::EQUAL }>(line, with),
-        };
-        if !comparison.negate() && !self.any(hits) {
-            return 64;
-        }
-        let bytes = self.signs(hits) ^ comparison.usual_bits();
-        if bytes == 0 { 64 } else { bytes.trailing_zeros() as usize / W }
-    }
-
-    /// The top 16 bits of the mask and of the least hit, in lanes of 16 bits. For elements of one
-    /// byte: all 8 bits, in lanes of 8 bits.
-    type Screen = (V, u16);
-
-    /// Compares only the top bits: if they are below the top bits of the least hit, the element is
-    /// no hit.
-    #[inline(always)]
-    fn screen<const W: usize>(self, screen: Screen) -> (V, u16) {
-        let below = (8 * W).saturating_sub(16);
-        match screen {
-            Screen::None => (self.splat::<1>(0), 0),
-            Screen::Masked { mask, least } if W == 1 => (self.splat::<1>(mask), least as u16),
-            Screen::Masked { mask, least } => {
-                (self.splat::<2>(mask >> below), (least >> below) as u16)
-            }
-            Screen::Flipped { flip } => (self.splat::<1>(flip), 0xFF),
-        }
-    }
-
-    type Accumulator = V;
-
-    #[inline(always)]
-    fn accumulator(self) -> V {
-        self.splat::<1>(0)
-    }
-
-    #[inline(always)]
-    fn accumulate<const W: usize, const FLIP: bool>(
-        self,
-        seen: V,
-        lines: &[Line; 2],
-        (mask, _): (V, u16),
-    ) -> V {
-        self.max::<W>(seen, self.largest::<W, FLIP>(lines.as_flattened(), mask))
-    }
-
-    #[inline(always)]
-    fn any_hit<const W: usize>(self, seen: V, (_, least): (V, u16)) -> bool {
-        // SAFETY: see above.
-        let largest = unsafe {
-            match W {
-                1 => vmaxvq_u8(seen).into(),
-                _ => vmaxvq_u16(vreinterpretq_u16_u8(seen)),
-            }
-        };
-        largest >= least
+    fn write(self, answers: V, with: &With<V>, out: &mut [MaybeUninit<bool>; 16]) {
+        // SAFETY: see above; `out` has 16 bytes.
+        unsafe { vst1q_u8(out.as_mut_ptr().cast(), self.and(answers, with.one_byte)) }
     }
 }

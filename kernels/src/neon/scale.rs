@@ -6,13 +6,13 @@ use core::arch::asm;
 
 use super::{Neon, V};
 use crate::float::format;
-use crate::registers::scale::Times;
+use crate::loops::Multiply;
 
 // SAFETY of all blocks below, unless they say more: `self` proves NEON, which is all that the
 // intrinsics ask for.
-impl Times for Neon {
+impl Multiply for Neon {
     #[inline(always)]
-    fn times<const F: u8>(self, lanes: V, factor: V) -> V {
+    fn times<const F: usize>(self, lanes: V, factor: V) -> V {
         // SAFETY: see above.
         unsafe {
             match F {
@@ -111,7 +111,7 @@ impl Neon {
 
     /// The upper halves of rounded numbers. Rounding adds 0x7FFF and the last bit of the upper
     /// half. The lower half of a NaN is zero here, so nothing carries and the NaN does not change.
-    /// (A NaN element was widened from bf16; for the factor see [`Times::factor_of_bf16`].)
+    /// (A NaN element was widened from bf16; for the factor see [`Multiply::factor_of_bf16`].)
     #[inline(always)]
     fn narrow_bf16(self, low: V, high: V) -> V {
         // SAFETY: see above.

@@ -1,259 +1,172 @@
-//! The portable backend: plain loops over blocks, for the compiler to vectorise. It is used on
-//! targets without a hand-written backend, such as wasm. With the feature `portable` it is
-//! available beside the others, on x86 with AVX2 by the crate pulp.
+//! The portable backend: plain loops over blocks of 64 elements, for the compiler to vectorise. It
+//! is used on targets without a hand-written backend, such as wasm. With the feature `portable` it
+//! is available beside the others, on x86 with AVX2 by the crate pulp.
 
-#[cfg(feature = "replace")]
-mod replace;
-#[cfg(feature = "scale")]
-mod scale;
 #[cfg(feature = "stats")]
-mod stats;
+use crate::bitmap::Bitmap;
+use crate::loops::CLASS_BITS;
+#[cfg(feature = "stats")]
+use crate::loops::Given;
+#[cfg(feature = "stats")]
+use crate::numbers::Range;
+use crate::pieces::{Four, Hit, Long, Places};
+use crate::replace::Codes;
+use crate::rule::{Rule, Screen};
+use crate::scalar::{self, elements};
 
-use core::mem::MaybeUninit;
-use core::slice;
+/// Elements that are looked at before a branch.
+const BLOCK: usize = 64;
 
-use crate::rule::{Comparison, Operation, Screen};
-use crate::scalar;
-use crate::simd::{Block, Counting, Line, Loop, Simd, Slots, op};
-
-/// Runs everywhere.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Portable(());
-
-impl Portable {
-    pub(crate) fn detect() -> Option<Self> {
-        Some(Self(()))
-    }
-}
-
-/// The arguments of a loop, for pulp.
-#[cfg(all(feature = "portable", any(target_arch = "x86", target_arch = "x86_64")))]
-struct Run<'a, 'o, L: Loop> {
-    x: &'a [u8],
-    comparison: &'a Comparison,
-    out: L::Out<'o>,
-}
-
-#[cfg(all(feature = "portable", any(target_arch = "x86", target_arch = "x86_64")))]
-impl<L: Loop> pulp::WithSimd for Run<'_, '_, L> {
-    type Output = L::Output;
-
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) -> L::Output {
-        L::vector(Portable(()), self.x, self.comparison, self.out)
-    }
-}
-
-/// The elements of some lines.
+/// Calls a leaf, compiled for AVX2 where pulp finds that. Not by `pulp::Arch`: that compiles all
+/// loops again for each feature of pulp that any other crate turns on.
 #[inline(always)]
-fn elements<const W: usize>(lines: &[Line]) -> &[[u8; W]] {
-    lines.as_flattened().as_chunks().0
+fn run<R>(leaf: impl FnOnce() -> R) -> R {
+    #[cfg(all(feature = "portable", any(target_arch = "x86", target_arch = "x86_64")))]
+    if let Some(simd) = pulp::x86::V3::try_new() {
+        return simd.vectorize(leaf);
+    }
+    leaf()
 }
 
-/// Elements take the low bytes of mask and bound.
-#[derive(Clone, Copy)]
-pub(crate) struct With {
-    mask: u64,
-    bound: u64,
-    negate: bool,
-}
-
-/// The comparison, in integers with the width of the element, so that the compiler can vectorise
-/// it.
-#[inline(always)]
-fn hit<const W: usize, const OP: u8>(element: &[u8; W], with: With) -> bool {
-    let (mask, bound) = (with.mask, with.bound);
-    match W {
-        1 => compare::<_, OP>(i8::from_ne_bytes(lane(element)) & mask as i8, bound as i8),
-        2 => compare::<_, OP>(i16::from_ne_bytes(lane(element)) & mask as i16, bound as i16),
-        4 => compare::<_, OP>(i32::from_ne_bytes(lane(element)) & mask as i32, bound as i32),
-        _ => compare::<_, OP>(i64::from_ne_bytes(lane(element)) & mask as i64, bound as i64),
-    }
-}
-
-/// The bytes of an element whose width is `N`.
-#[inline(always)]
-fn lane<const N: usize>(element: &[u8]) -> [u8; N] {
-    let mut lane = [0; N];
-    lane.copy_from_slice(element);
-    lane
-}
-
-#[inline(always)]
-fn compare<T: Ord, const OP: u8>(masked: T, bound: T) -> bool {
-    match OP {
-        op::GREATER => masked > bound,
-        op::ONES_NOT => masked != bound,
-        _ => masked == bound,
-    }
-}
-
-/// The number of hits. Wide elements are counted a line at a time, which is less code. Narrow ones
-/// would not be vectorised so.
-#[inline(always)]
-fn count<const W: usize, const OP: u8>(pairs: &[[Line; 2]], with: With) -> usize {
-    let mut total = 0;
-    if W >= 4 {
-        for line in pairs.as_flattened() {
-            total += few_hits::<W, OP>(slice::from_ref(line), with);
-        }
-    } else {
-        for pair in pairs {
-            total += few_hits::<W, OP>(pair, with);
-        }
-    }
-    total
-}
-
-/// The number of hits among at most 128 elements.
-#[inline(always)]
-fn few_hits<const W: usize, const OP: u8>(lines: &[Line], with: With) -> usize {
-    let hits = elements::<W>(lines).iter().map(|element| u8::from(hit::<W, OP>(element, with)));
-    usize::from(hits.sum::<u8>())
-}
-
-#[expect(unsafe_code, reason = "`Simd::vectorize` is unsafe")]
-impl Simd for Portable {
-    /// On x86, uses AVX2 if pulp detects it. Elsewhere, uses the instructions of the target. Not
-    /// inlined, since every codegen unit would get its own loops.
-    #[inline(never)]
-    unsafe fn vectorize<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
-        // Not `pulp::Arch`: it compiles all loops again for each feature of pulp that any other
-        // crate turns on.
-        #[cfg(all(feature = "portable", any(target_arch = "x86", target_arch = "x86_64")))]
-        if let Some(simd) = pulp::x86::V3::try_new() {
-            return pulp::Simd::vectorize(simd, Run::<L> { x, comparison, out });
-        }
-        L::vector(Self(()), x, comparison, out)
-    }
-
-    #[inline(always)]
-    unsafe fn call<L: Loop>(x: &[u8], comparison: &Comparison, out: L::Out<'_>) -> L::Output {
-        // SAFETY: the caller guarantees it.
-        unsafe { Self::vectorize::<L>(x, comparison, out) }
-    }
-
-    type With = With;
-
-    #[inline(always)]
-    fn with<const W: usize>(self, comparison: &Comparison) -> With {
-        With { mask: comparison.mask(), bound: comparison.bound(), negate: comparison.negate() }
-    }
-
-    const STORES_NEGATED: bool = true;
-
-    #[inline(always)]
-    fn store<const W: usize, const OP: u8>(self, block: &Block<W>, with: With, out: &mut Slots) {
-        // `ONES_NOT` negates by itself.
-        let negate = with.negate && OP != op::ONES_NOT;
-        for (slot, element) in out.iter_mut().zip(elements::<W>(block)) {
-            slot.write(hit::<W, OP>(element, with) != negate);
-        }
-    }
-
-    #[inline(always)]
-    fn store_few<const W: usize>(
-        self,
-        x: &[u8],
-        comparison: &Comparison,
-        out: &mut [MaybeUninit<bool>],
-    ) -> bool {
-        scalar::mask::<W>(x, comparison, out);
-        true
-    }
-
-    #[inline(always)]
-    fn word<const W: usize, const OP: u8>(self, lines: &[Line], with: With) -> u64 {
-        let mut bytes = [0; 64];
-        for (byte, element) in bytes.iter_mut().zip(elements::<W>(lines)) {
-            *byte = u8::from(hit::<W, OP>(element, with));
-        }
-        let mut word = [0; 8];
-        for (out, eight) in word.iter_mut().zip(bytes.as_chunks().0) {
-            *out = scalar::packed(*eight) as u8;
-        }
-        u64::from_le_bytes(word)
-    }
-
-    #[inline(always)]
-    fn bits_few<const W: usize>(self, x: &[u8], comparison: &Comparison) -> u64 {
-        scalar::bits_few::<W>(x, comparison)
-    }
-
-    #[inline(always)]
-    fn find<const W: usize>(self, line: &Line, comparison: &Comparison, with: With) -> usize {
-        let mut elements = elements::<W>(core::slice::from_ref(line)).iter();
-        let found = match comparison.operation() {
-            Operation::Greater => {
-                elements.position(|x| hit::<W, { op::GREATER }>(x, with) != with.negate)
+pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule) -> Hit {
+    run(
+        #[inline(always)]
+        || {
+            for (i, block) in x.bytes().chunks(BLOCK * W).enumerate() {
+                if any::<W>(block, rule) {
+                    return Hit { at: i * BLOCK * W, bits: word::<W>(block, rule) };
+                }
             }
-            _ => elements.position(|x| hit::<W, { op::EQUAL }>(x, with) != with.negate),
-        };
-        found.unwrap_or(64)
-    }
-
-    /// A comparison that holds exactly where the screen does.
-    type Screen = With;
-
-    #[inline(always)]
-    fn screen<const W: usize>(self, screen: Screen) -> With {
-        let (mask, bound) = match screen {
-            // A comparison that always holds.
-            Screen::None => (0, u64::MAX),
-            Screen::Masked { mask, least } => (mask, least.wrapping_sub(1)),
-            Screen::Flipped { flip } => (0xFF, !flip & 0xFF),
-        };
-        With { mask, bound, negate: false }
-    }
-
-    type Accumulator = bool;
-
-    #[inline(always)]
-    fn accumulator(self) -> bool {
-        false
-    }
-
-    #[inline(always)]
-    fn accumulate<const W: usize, const FLIP: bool>(
-        self,
-        seen: bool,
-        lines: &[Line; 2],
-        screen: With,
-    ) -> bool {
-        elements::<W>(lines).iter().fold(seen, |seen, element| {
-            seen | if FLIP {
-                hit::<W, { op::EQUAL }>(element, screen)
-            } else {
-                hit::<W, { op::GREATER }>(element, screen)
-            }
-        })
-    }
-
-    #[inline(always)]
-    fn any_hit<const W: usize>(self, seen: bool, _: With) -> bool {
-        seen
-    }
+            Hit::NONE
+        },
+    )
 }
 
-impl Counting for Portable {
-    #[inline(always)]
-    fn count<const W: usize, const OP: u8>(
-        self,
-        pairs: &[[Line; 2]],
-        comparison: &Comparison,
-    ) -> usize {
-        count::<W, OP>(pairs, With { negate: false, ..self.with::<W>(comparison) })
-    }
+/// Whether the rule holds for any element, without a branch for each.
+#[inline(always)]
+fn any<const W: usize>(x: &[u8], rule: &Rule) -> bool {
+    elements::<W>(x).fold(false, |any, bits| any | rule.holds_of::<W>(bits))
+}
 
-    #[inline(always)]
-    fn classify<const W: usize>(self, pairs: &[[Line; 2]], nan: &Comparison) -> [usize; 3] {
-        let nan = self.with::<W>(nan);
-        let neg = With { mask: u64::MAX, bound: nan.bound | (nan.mask + 1), negate: false };
-        // A loop, so that its code exists once.
-        let mut infinite = [0; 2];
-        for (total, with) in infinite.iter_mut().zip([nan, neg]) {
-            *total = count::<W, { op::EQUAL }>(pairs, with);
-        }
-        [count::<W, { op::GREATER }>(pairs, nan), infinite[0], infinite[1]]
+pub(crate) fn count<const W: usize>(x: Long<'_>, rule: &Rule) -> u64 {
+    run(
+        #[inline(always)]
+        || sum::<W>(x.bytes(), |bits| rule.holds_of::<W>(bits)),
+    )
+}
+
+/// The number of hits. Those of a block fit into a byte, so the compiler adds bytes.
+#[inline(always)]
+fn sum<const W: usize>(x: &[u8], hit: impl Fn(u64) -> bool) -> u64 {
+    let blocks = x.chunks(BLOCK * W);
+    blocks.map(|block| u64::from(elements::<W>(block).map(|x| u8::from(hit(x))).sum::<u8>())).sum()
+}
+
+pub(crate) fn classify<const W: usize>(x: Long<'_>, nan: &Rule) -> u64 {
+    let (mask, exponent) = (nan.mask(), nan.least());
+    let infinity = |all, code| Rule::equal(W, all, code);
+    let (inf, negative) = (infinity(mask, exponent), infinity(u64::MAX, exponent | (mask + 1)));
+    run(
+        #[inline(always)]
+        || {
+            let [nans, infs, negs] =
+                [nan, &inf, &negative].map(|rule| sum::<W>(x.bytes(), |x| rule.holds_of::<W>(x)));
+            nans | infs << CLASS_BITS | negs << (2 * CLASS_BITS)
+        },
+    )
+}
+
+pub(crate) fn mask<const W: usize>(x: Long<'_>, rule: &Rule, out: &mut Places) -> usize {
+    run(
+        #[inline(always)]
+        || {
+            for (bits, place) in elements::<W>(x.bytes()).zip(out) {
+                place.write(rule.holds_of::<W>(bits));
+            }
+        },
+    );
+    x.len()
+}
+
+pub(crate) fn skip<const W: usize>(x: Long<'_>, rule: &Rule, out: &mut Places) -> usize {
+    let Some(Screen { mask, limit, .. }) = rule.of_hits().screen::<W>().filter(|_| W > 1) else {
+        return 0;
+    };
+    let hits = Rule::greater(W, mask, limit);
+    run(
+        #[inline(always)]
+        || {
+            let blocks = x.bytes().chunks_exact(BLOCK * W).zip(out.chunks_exact_mut(BLOCK));
+            let mut done = 0;
+            for (block, out) in blocks {
+                if any::<W>(block, &hits) {
+                    break;
+                }
+                out.fill(core::mem::MaybeUninit::new(rule.usual()));
+                done += block.len();
+            }
+            done
+        },
+    )
+}
+
+pub(crate) fn bits<const W: usize>(x: Long<'_>, rule: &Rule, out: &mut [[u8; 8]]) -> u64 {
+    run(
+        #[inline(always)]
+        || {
+            let (words, last) = x.bytes().split_at(out.len() * BLOCK * W);
+            for (block, out) in words.chunks_exact(BLOCK * W).zip(out) {
+                *out = word::<W>(block, rule).to_le_bytes();
+            }
+            word::<W>(last, rule)
+        },
+    )
+}
+
+/// Bit `i` for element `i` of at most 64: as bytes first, which the compiler vectorises.
+#[inline(always)]
+fn word<const W: usize>(x: &[u8], rule: &Rule) -> u64 {
+    let (mut bytes, mut word) = ([0; BLOCK], [0; 8]);
+    for (byte, bits) in bytes.iter_mut().zip(elements::<W>(x)) {
+        *byte = u8::from(rule.holds_of::<W>(bits));
     }
+    for (out, eight) in word.iter_mut().zip(bytes.as_chunks().0) {
+        *out = packed(*eight) as u8;
+    }
+    u64::from_le_bytes(word)
+}
+
+/// Bit `i` for byte `i`, each of which is 0 or 1.
+#[inline(always)]
+fn packed(answers: [u8; 8]) -> u64 {
+    // The product moves bit 0 of byte `i` to bit `56 + i`, and no other term reaches these bits.
+    u64::from_le_bytes(answers).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+pub(crate) fn replace<const W: usize>(x: &mut [Four], codes: &Codes) -> usize {
+    run(
+        #[inline(always)]
+        || scalar::replace::<W>(x, codes),
+    )
+}
+
+pub(crate) fn multiply<const F: usize>(x: &mut [Four], rule: &Rule, factor: f64) -> bool {
+    scalar::multiply::<F>(x, rule, factor)
+}
+
+#[cfg(feature = "stats")]
+pub(crate) fn within<const W: usize>(x: &[u8], range: Range, valid: Option<&Bitmap<'_>>) -> usize {
+    scalar::within::<W>(x, range, valid)
+}
+
+#[cfg(feature = "stats")]
+pub(crate) fn order<const W: usize>(
+    x: &[u8],
+    given: &Given<'_>,
+    keys: &mut [i64; 2],
+) -> [usize; 3] {
+    run(
+        #[inline(always)]
+        || scalar::order::<W>(x, given, keys),
+    )
 }

@@ -1,7 +1,6 @@
 //! Copies of elements from one layout to another.
 
-use super::dims::{Dim, line, sort, walk};
-use super::interleave::{Row, bytes_of, interleave, row_of};
+use super::dims::{Dim, line, walk};
 
 /// Copies the element at each coordinate. Elements have `element` bytes; steps are in elements.
 ///
@@ -13,10 +12,97 @@ pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &[
     let mut outer = dims.get(1).copied().unwrap_or(Dim::ONE);
     let in_one_piece = inner.input == 1 && inner.output == 1;
     // A long inner loop, and one that reads adjacent elements: far ones share few sets of a cache.
-    let adjacent = outer.input.unsigned_abs() == 1 && outer.size >= SIDE;
+    let adjacent = outer.input.unsigned_abs() == 1 && outer.size >= 16;
     if !in_one_piece && (outer.size > inner.size || adjacent) {
         (inner, outer) = (outer, inner);
     }
+    // SAFETY: as the caller vouches.
+    unsafe { lines(element, from, to, inner, outer, dims.get(2..).unwrap_or(&[])) }
+}
+
+/// Copies mask bytes to their places: the innermost dimension of `dims` is the one with the least
+/// step in the output.
+///
+/// # Safety
+/// As [`copy`].
+#[inline(never)]
+pub(super) unsafe fn place(from: *const u8, to: *mut u8, dims: &mut [Dim]) {
+    let mut inner = dims.first().copied().unwrap_or(Dim::ONE);
+    if inner.output == 1
+        && inner.input > 1
+        && inner.size >= SIDE
+        && let Some(along) = dims.iter().position(|dim| dim.input == 1 && dim.size >= SIDE)
+    {
+        dims.swap(1, along);
+        // SAFETY: coordinates of the other dimensions; the rest is as the caller vouches.
+        return walk(&dims[2..], &mut |input, output, _| unsafe {
+            turn(from.offset(input), to.offset(output), dims[1], inner);
+        });
+    }
+    let mut outer = dims.get(1).copied().unwrap_or(Dim::ONE);
+    if inner.size < 16 && inner.size < outer.size {
+        (inner, outer) = (outer, inner);
+    }
+    // SAFETY: as the caller vouches.
+    unsafe { lines(1, from, to, inner, outer, dims.get(2..).unwrap_or(&[])) }
+}
+
+/// The side of a square of mask bytes that is transposed at once.
+const SIDE: usize = 8;
+
+/// Transposes columns into rows, in squares. `along` has a step of 1 in the input, `across` in the
+/// output, and both have at least [`SIDE`] coordinates. The last squares overlap those before them.
+///
+/// # Safety
+/// As [`copy`].
+#[inline(never)]
+unsafe fn turn(from: *const u8, to: *mut u8, along: Dim, across: Dim) {
+    for column in (0..along.size).step_by(SIDE).map(|column| column.min(along.size - SIDE)) {
+        for row in (0..across.size).step_by(SIDE).map(|row| row.min(across.size - SIDE)) {
+            // SAFETY: bytes of these rows and columns, and their places.
+            unsafe {
+                let from = from.offset(row as isize * across.input).add(column);
+                let to = to.offset(column as isize * along.output).add(row);
+                let square = core::array::from_fn(|i| {
+                    u64::from_le_bytes(*from.offset(i as isize * across.input).cast())
+                });
+                for (i, bytes) in transposed(square).into_iter().enumerate() {
+                    *to.offset(i as isize * along.output).cast() = bytes.to_le_bytes();
+                }
+            }
+        }
+    }
+}
+
+/// Transposes a square of bytes: exchanges the corners of squares of 8, of 4 and of 2 bytes.
+#[inline(always)]
+fn transposed(mut rows: [u64; SIDE]) -> [u64; SIDE] {
+    for (step, mask) in [(4, 0xFFFF_FFFF), (2, 0xFFFF_0000_FFFF), (1, 0x00FF_00FF_00FF_00FF)] {
+        for i in (0..SIDE).filter(|i| i & step == 0) {
+            let exchanged = (rows[i] >> (8 * step) ^ rows[i + step]) & mask;
+            rows[i + step] ^= exchanged;
+            rows[i] ^= exchanged << (8 * step);
+        }
+    }
+    rows
+}
+
+/// Copies the elements of dimension `inner` for each coordinate of `outer`, and these for each of
+/// the others.
+///
+/// # Safety
+/// As [`copy`].
+#[inline(always)]
+unsafe fn lines(
+    element: usize,
+    from: *const u8,
+    to: *mut u8,
+    inner: Dim,
+    outer: Dim,
+    others: &[Dim],
+) {
+    let in_one_piece = inner.input == 1 && inner.output == 1;
+    let repeated = element == 1 && inner.input == 0 && inner.output == 1;
     let copy_line = match element {
         1 => elements::<1>,
         2 => elements::<2>,
@@ -26,12 +112,16 @@ pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &[
     let step = element as isize;
     let lines_of_bytes = Dim { input: outer.input * step, output: outer.output * step, ..outer };
     let (size, by, to_by) = (inner.size, inner.input * step, inner.output * step);
-    walk(dims.get(2..).unwrap_or(&[]), &mut |input, output| {
+    walk(others, &mut |input, output, _| {
         // SAFETY: coordinates of the other dimensions; the rest is as the caller vouches.
         unsafe {
             let (from, to) = (from.offset(input * step), to.offset(output * step));
             if in_one_piece {
                 byte_lines(from, to, size * element, lines_of_bytes);
+            } else if repeated {
+                line(lines_of_bytes, |input, output| {
+                    to.offset(output).write_bytes(*from.offset(input), size);
+                });
             } else {
                 line(lines_of_bytes, |input, output| {
                     copy_line(from.offset(input), to.offset(output), size, by, to_by);
@@ -106,123 +196,4 @@ unsafe fn pairs<const N: usize>(from: *const u8, to: *mut u8, size: usize, lines
             *to.add(last).cast() = second;
         }
     });
-}
-
-/// The side of a square of mask bytes that is transposed at once. This many bytes must be readable
-/// behind the input of [`place`].
-pub(super) const SIDE: usize = 16;
-
-/// Copies mask bytes from the output of a kernel to their places.
-///
-/// # Safety
-/// As [`copy`]; and [`SIDE`] bytes can be read behind the bytes named.
-#[inline(never)]
-pub(super) unsafe fn place(from: *const u8, to: *mut u8, dims: &mut [Dim]) {
-    sort(dims, |dim| dim.output.unsigned_abs());
-    let [across, rest @ ..] = dims else {
-        // SAFETY: one byte.
-        return unsafe { *to = *from };
-    };
-    let forwards = across.output == 1;
-    if across.output.unsigned_abs() == 1 {
-        if across.input == 0 {
-            let back = if forwards { 0 } else { across.size - 1 };
-            return walk(rest, &mut |input, output| {
-                // SAFETY: the places of a line all get the byte that it repeats.
-                unsafe {
-                    to.offset(output).sub(back).write_bytes(*from.offset(input), across.size);
-                }
-            });
-        }
-        if !forwards && across.input == 1 {
-            // SAFETY: the bytes of a line and their places.
-            return walk(rest, &mut |input, output| unsafe {
-                reversed(from.offset(input), to.offset(output), across.size);
-            });
-        }
-        if across.input != 1
-            && across.size >= SIDE
-            && let Some(along) = rest.iter().position(|dim| dim.input == 1)
-        {
-            rest.swap(0, along);
-            let along = rest[0];
-            // SAFETY: coordinates of the other dimensions; the rest is as the caller vouches.
-            return walk(&rest[1..], &mut |input, output| unsafe {
-                turn(from.offset(input), to.offset(output), along, *across);
-            });
-        }
-    }
-    // SAFETY: as the caller vouches.
-    unsafe { copy(1, from, to, dims) }
-}
-
-/// Copies a line backwards: byte `i` goes to `to - i`.
-///
-/// # Safety
-/// `size` bytes can be read from `from` on, and written up to `to`.
-#[inline(never)]
-unsafe fn reversed(from: *const u8, to: *mut u8, size: usize) {
-    // SAFETY: below `size`.
-    unsafe {
-        let chunks = Dim { size: size / 16, input: 16, output: 16, row: 0 };
-        line(chunks, |at, _| {
-            let bytes = u128::from_ne_bytes(*from.offset(at).cast());
-            *to.offset(-at - 15).cast() = bytes.swap_bytes().to_ne_bytes();
-        });
-        let rest = Dim { size: size % 16, input: 1, output: 1, row: 0 };
-        let done = (size - rest.size) as isize;
-        line(rest, |at, _| *to.offset(-done - at) = *from.offset(done + at));
-    }
-}
-
-/// Transposes columns into rows, in squares. `along` has a step of 1 in the input. `across` has a
-/// step of 1 or -1 in the output and at least [`SIDE`] coordinates. The last squares overlap the
-/// squares before them.
-///
-/// # Safety
-/// As [`place`].
-#[inline(never)]
-unsafe fn turn(from: *const u8, to: *mut u8, along: Dim, across: Dim) {
-    let mut column = 0;
-    while column < along.size {
-        let first = column.min(along.size.saturating_sub(SIDE));
-        let mut row = 0;
-        while row < across.size {
-            let top = row.min(across.size - SIDE) as isize;
-            // SAFETY: bytes of these rows, or, of fewer columns than a square has, some behind;
-            // places of these columns.
-            unsafe {
-                let from = from.offset(top * across.input).add(first);
-                let square = core::array::from_fn(|i| {
-                    row_of(*from.offset(i as isize * across.input).cast::<[u8; SIDE]>())
-                });
-                let square = turned(square);
-                for (i, &answers) in square[..SIDE.min(along.size)].iter().enumerate() {
-                    let to = to.offset(top * across.output + (first + i) as isize * along.output);
-                    if across.output == 1 {
-                        *to.cast() = bytes_of(answers);
-                    } else {
-                        let bytes = u128::from_ne_bytes(bytes_of(answers)).swap_bytes();
-                        *to.sub(SIDE - 1).cast() = bytes.to_ne_bytes();
-                    }
-                }
-            }
-            row += SIDE;
-        }
-        column += SIDE;
-    }
-}
-
-/// Each round interleaves the bytes of row `i` and row `i + 8`. The place of a byte has eight bits:
-/// four of the row and four of the column. Each round rotates these bits up by one, so row and
-/// column are exchanged after four rounds.
-#[inline(always)]
-fn turned(mut square: [Row; SIDE]) -> [Row; SIDE] {
-    for _ in 0..4 {
-        let before = square;
-        for i in 0..SIDE / 2 {
-            [square[2 * i], square[2 * i + 1]] = interleave(before[i], before[i + SIDE / 2]);
-        }
-    }
-    square
 }

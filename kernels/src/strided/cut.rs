@@ -1,189 +1,100 @@
-//! Decides the size of the tiles of a tensor, and whether tiles include the bytes between their
-//! elements.
+//! Cuts a tensor into tiles.
 
-use core::ops::Deref;
-
-use super::dims::{Dim, Dims, MOST, TILE_DIMS, Tile};
-
-/// The order in which a tile takes dimensions, and the most coordinates of each.
-pub(super) struct Order {
-    list: [(usize, usize); TILE_DIMS],
-    len: usize,
-}
-
-impl Order {
-    pub(super) fn new() -> Self {
-        Self { list: [(0, 0); TILE_DIMS], len: 0 }
-    }
-
-    /// Appends a dimension. Ignored if a tile cannot have more.
-    pub(super) fn push(mut self, dim: usize, most: usize) -> Self {
-        if let Some(slot) = self.list.get_mut(self.len) {
-            *slot = (dim, most);
-            self.len += 1;
-        }
-        self
-    }
-
-    /// Appends the dimensions of a range, except one.
-    #[inline(never)]
-    pub(super) fn all(self, dims: core::ops::Range<usize>, except: usize) -> Self {
-        dims.filter(|&i| i != except).fold(self, |order, i| order.push(i, usize::MAX))
-    }
-}
-
-impl Deref for Order {
-    type Target = [(usize, usize)];
-
-    fn deref(&self) -> &[(usize, usize)] {
-        &self.list[..self.len]
-    }
-}
+use super::dims::{Dim, Dims, MOST_DIMENSIONS, TILE_DIMS, Tile};
 
 /// The size of the tiles of a tensor: the number of coordinates of each dimension.
 #[derive(Clone, Debug)]
 pub(super) struct Cut {
-    pub(super) sizes: [usize; MOST],
-    /// Whether a tile is a span: its elements, and the bytes between them.
-    pub(super) span: bool,
+    sizes: [usize; MOST_DIMENSIONS],
 }
 
-/// The limits for the size of a tile.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    /// The most elements of a span, including the elements between those of the tile.
-    pub(super) span: usize,
-    /// The most elements that are gathered.
-    pub(super) gather: usize,
-    /// Bytes of an element.
-    pub(super) element: usize,
-    /// Whether bytes between elements may be read.
-    pub(super) gaps: bool,
-    /// Whether each element of a span must have only one coordinate.
-    pub(super) once: bool,
-    /// Whether a long line of adjacent elements is a tile.
-    pub(super) lines: bool,
-}
-
-/// Costs, in bytes of a span that are compared in the same time: the cost of moving one element,
-/// and of moving a line of elements (to which twice the bytes of the line are added).
-const PER_ELEMENT: usize = 64;
-const PER_LINE: usize = 128;
-/// Adjacent bytes that are worth a call of a kernel.
-const PIECE: usize = 1024;
-/// Adjacent bytes that are never gathered with others.
+/// A line of adjacent elements of at least so many bytes is not copied together with others.
 const LONG: usize = 2048;
 
-/// Columns of the input that are transposed together: at least a cache line of the output.
+/// Columns of the input that are read together where the output has another order: at least a cache
+/// line of the output.
 const COLUMNS: usize = 64;
 
 impl Cut {
-    /// Takes as much of all dimensions as fits, in their order.
+    /// Takes as much of all dimensions as fits into `most` elements, in their order.
     #[inline(never)]
-    pub(super) fn whole(dims: &Dims, limits: Limits) -> Self {
-        Self::new(dims, &Order::new().all(0..dims.len(), usize::MAX), limits)
+    pub(super) fn whole(dims: &Dims, most: usize) -> Self {
+        Self::new(dims, most, &mut (0..dims.len()).map(|i| (i, usize::MAX)))
+    }
+
+    /// The same, but each long line of adjacent elements is a tile of its own, which is read in
+    /// place. Such a tile has up to `most_of_line` elements.
+    #[inline(never)]
+    pub(super) fn lines(dims: &Dims, element: usize, most: usize, most_of_line: usize) -> Self {
+        match dims.first() {
+            Some(line)
+                if line.input == 1
+                    && line.size * element >= LONG
+                    && dims.get(1).is_none_or(|next| next.input != line.size as isize) =>
+            {
+                Self::new(dims, most_of_line, &mut core::iter::once((0, usize::MAX)))
+            }
+            _ => Self::whole(dims, most),
+        }
     }
 
     /// Takes dimensions along the output, in which they are sorted. If the input has another order,
     /// tiles are long enough in both orders.
     #[inline(never)]
-    pub(super) fn by_output(dims: &Dims, limits: Limits) -> Self {
+    pub(super) fn by_output(dims: &Dims, element: usize, most: usize) -> Self {
         let along = (0..dims.len())
             .filter(|&i| dims[i].input != 0)
             .min_by_key(|&i| dims[i].input.unsigned_abs());
         match along {
-            Some(along) if along > 0 => {
+            Some(along) if along > 0 && dims[0].input != 0 => {
                 let (columns, rows) = (dims[along].size, dims[0].size);
-                let rows = if dims[0].input == 0 { 1 } else { rows };
-                let most_rows = rows.min(limits.gather / columns.min(COLUMNS));
-                let most_columns = columns.min(limits.gather / most_rows.max(1));
-                let most_rows = if dims[0].input == 0 { usize::MAX } else { most_rows };
-                let order = Order::new().push(along, most_columns).push(0, most_rows);
-                let order = order.all(1..dims.len(), along);
-                Self::new(dims, &order, Limits { lines: false, ..limits })
+                let most_rows = rows.min(most / columns.min(COLUMNS));
+                let most_columns = columns.min(most / most_rows.max(1));
+                let others = (1..dims.len()).filter(|&i| i != along).map(|i| (i, usize::MAX));
+                let order = [(along, most_columns), (0, most_rows)].into_iter().chain(others);
+                Self::new(dims, most, &mut { order })
             }
-            _ => Self::whole(dims, limits),
+            _ => {
+                let in_place = dims.first().is_some_and(|line| line.output == 1);
+                Self::lines(dims, element, most, if in_place { usize::MAX } else { most })
+            }
         }
     }
 
-    /// Takes dimensions in this order, as many coordinates of each as fit, and at most the given
-    /// number. Ends at the first dimension that does not fit whole.
+    /// Takes dimensions in this order, at most the given number of coordinates of each. Ends at the
+    /// first dimension that does not fit whole.
     #[inline(never)]
-    pub(super) fn new(dims: &Dims, order: &[(usize, usize)], limits: Limits) -> Self {
-        let first = order.first().copied();
-        let line = first.filter(|&(i, _)| limits.lines && dims[i].input == 1);
-        let line_bytes =
-            line.map_or(0, |(i, most)| dims[i].size.min(most).saturating_mul(limits.element));
-        let of_line = || Self::grow(dims, &order[..1], limits, true).0;
-        if line_bytes >= LONG {
-            return of_line();
-        }
-        let (cut, count, span) = Self::grow(dims, order, limits, true);
-        // A broadcast dimension may have more elements than memory has bytes.
-        let bytes = count.saturating_mul(limits.element);
-        let worth = bytes >= PIECE || count == dims.elements();
-        let gathered = match first.map(|(i, _)| (dims[i].input, cut.sizes[i])) {
-            Some((1, line)) => {
-                (count / line).saturating_mul(PER_LINE).saturating_add(bytes.saturating_mul(2))
-            }
-            _ => count.saturating_mul(PER_ELEMENT),
-        };
-        if worth && (count == span || limits.gaps && span * limits.element <= gathered) {
-            return cut;
-        }
-        if line_bytes >= PIECE {
-            return of_line();
-        }
-        Self::grow(dims, order, limits, false).0
-    }
-
-    /// Returns the sizes, the number of elements of a tile, and the number of elements from its
-    /// first to its last.
-    #[inline(never)]
-    fn grow(
-        dims: &Dims,
-        order: &[(usize, usize)],
-        limits: Limits,
-        span: bool,
-    ) -> (Self, usize, usize) {
-        let mut cut = Self { sizes: [1; MOST], span };
-        let (mut count, mut reach) = (1, 0);
-        for &(i, most) in order.iter().take(TILE_DIMS) {
-            let Dim { size, input, .. } = dims[i];
-            let step = input.unsigned_abs();
-            let room = match (span, step) {
-                (true, 0) if !limits.once => size,
-                (true, _) if limits.once && step <= reach => 1,
-                (true, _) => 1 + (limits.span - 1 - reach).checked_div(step).unwrap_or(0),
-                (false, _) => limits.gather / count,
-            };
-            let pieces = size.div_ceil(room.min(most).max(1));
+    fn new(dims: &Dims, most: usize, order: &mut dyn Iterator<Item = (usize, usize)>) -> Self {
+        let mut cut = Self { sizes: [1; MOST_DIMENSIONS] };
+        let mut count = 1;
+        for (i, limit) in order.take(TILE_DIMS) {
+            let size = dims[i].size;
+            let pieces = size.div_ceil((most / count).min(limit).max(1));
             let taken = size.div_ceil(pieces);
             cut.sizes[i] = taken;
             count *= taken;
-            reach += if span { (taken - 1) * step } else { 0 };
-            if taken < size && most >= size || taken == 1 {
+            if taken < size && limit >= size || taken == 1 {
                 break;
             }
         }
-        (cut, count, reach + 1)
+        cut
     }
 }
 
 /// The tiles of a tensor. Tiles along the first dimension are consecutive.
 pub(super) struct Tiles<'d> {
     dims: &'d Dims,
-    cut: &'d Cut,
-    at: [usize; MOST],
+    cut: Cut,
+    at: [usize; MOST_DIMENSIONS],
     next: Option<(isize, isize, isize)>,
-    tile: Tile,
+    pub(super) tile: Tile,
 }
 
 impl<'d> Tiles<'d> {
     #[inline(never)]
-    pub(super) fn new(dims: &'d Dims, cut: &'d Cut) -> Self {
+    pub(super) fn new(dims: &'d Dims, cut: Cut) -> Self {
         let next = Some((dims.input, dims.output, dims.row));
-        Self { dims, cut, at: [0; MOST], next, tile: Tile::new() }
+        Self { dims, cut, at: [0; MOST_DIMENSIONS], next, tile: Tile::new() }
     }
 
     /// The next tile.

@@ -21,15 +21,14 @@ impl Dim {
     pub(super) const ONE: Self = Self { size: 1, input: 0, output: 0, row: 0 };
 }
 
-/// The most dimensions larger than 1 of a tensor. With more, even dimensions of size 2 have more
-/// elements than a `usize` can count.
-pub(super) const MOST: usize = usize::BITS as usize;
+/// The most dimensions of a tensor, as in numpy. All may be larger than 1 if another is 0.
+pub const MOST_DIMENSIONS: usize = 64;
 
 /// The most dimensions of a tile.
 pub(super) const TILE_DIMS: usize = 8;
 
 /// Dimensions, innermost first, none of size 1 or 0, with the place of coordinate 0.
-pub(super) struct Dims<const N: usize = MOST> {
+pub(super) struct Dims<const N: usize = MOST_DIMENSIONS> {
     /// The first `rank` are initialised.
     list: [MaybeUninit<Dim>; N],
     rank: usize,
@@ -106,18 +105,16 @@ impl<const N: usize> Dims<N> {
 
 impl Dims {
     /// Reverses the dimensions that run backwards through the input, so that coordinate 0 is at the
-    /// lowest address.
+    /// lowest address. Does not reverse rows.
     #[inline(never)]
     pub(super) fn forwards(&mut self) {
         for i in 0..self.rank {
             let dim = self[i];
-            if dim.input < 0 {
+            if dim.input < 0 && dim.row == 0 {
                 let last = dim.size as isize - 1;
                 self.input += dim.input * last;
                 self.output = self.output.wrapping_add(dim.output.wrapping_mul(last));
-                self.row += dim.row * last;
-                self.list_mut()[i] =
-                    Dim { size: dim.size, input: -dim.input, output: -dim.output, row: -dim.row };
+                self.list_mut()[i] = Dim { input: -dim.input, output: -dim.output, ..dim };
             }
         }
     }
@@ -148,30 +145,6 @@ impl Dims {
 }
 
 impl Tile {
-    /// Removes the dimension along the rows, and returns it.
-    #[inline(never)]
-    pub(super) fn forget_rows(&mut self) -> Dim {
-        let mut along = Dim { input: 1, row: 1, ..Dim::ONE };
-        if let Some(i) = self.iter().position(|dim| dim.row != 0) {
-            along = self[i];
-            self.list.copy_within(i + 1.., i);
-            self.rank -= 1;
-        }
-        along
-    }
-
-    /// The same, and sorts the other dimensions so that inner loops are long and touch adjacent
-    /// places.
-    #[inline(never)]
-    pub(super) fn split(&mut self) -> Dim {
-        let along = self.forget_rows();
-        sort(self.list_mut(), |dim| {
-            let class = 2 * usize::from(dim.size < 8) + usize::from(dim.input != 1);
-            dim.output.unsigned_abs() >> 2 | class << (usize::BITS - 2)
-        });
-        along
-    }
-
     /// The number of elements from the first to the last, both included. No dimension may run
     /// backwards.
     #[inline(never)]
@@ -203,22 +176,6 @@ impl Tile {
     }
 }
 
-/// Gives the coordinates adjacent places in the output, innermost dimension first. Returns the
-/// number of coordinates, whether the elements lie in this order without gaps, and whether the
-/// places did so before.
-#[cfg(feature = "validity")]
-#[inline(never)]
-pub(super) fn pack(dims: &mut [Dim]) -> (usize, bool, bool) {
-    let (mut count, mut input, mut output) = (1, true, true);
-    for dim in dims {
-        input &= dim.input == count;
-        output &= dim.output == count;
-        dim.output = count;
-        count *= dim.size as isize;
-    }
-    (count as usize, input, output)
-}
-
 /// The place in the output of coordinate number `i`, innermost dimension first. Not inlined, or the
 /// compiler writes out the loop for the most dimensions of a tile.
 #[inline(never)]
@@ -242,12 +199,6 @@ pub(super) fn sort(dims: &mut [Dim], key: fn(&Dim) -> usize) {
     }
 }
 
-/// Splits off the innermost dimension.
-#[inline(always)]
-pub(super) fn first_of(dims: &[Dim]) -> (Dim, &[Dim]) {
-    dims.split_first().map_or((Dim::ONE, dims), |(first, others)| (*first, others))
-}
-
 /// Calls `f` with the places in input and output of each coordinate of a dimension.
 #[inline(always)]
 pub(super) fn line(dim: Dim, mut f: impl FnMut(isize, isize)) {
@@ -264,25 +215,27 @@ pub(super) fn line(dim: Dim, mut f: impl FnMut(isize, isize)) {
     }
 }
 
-/// Calls `f` with the places in input and output of each coordinate.
+/// Calls `f` with the places in input, output and row of each coordinate.
 #[inline(never)]
-pub(super) fn walk(dims: &[Dim], f: &mut dyn FnMut(isize, isize)) {
+pub(super) fn walk(dims: &[Dim], f: &mut dyn FnMut(isize, isize, isize)) {
     let mut at = [0; TILE_DIMS];
-    let (mut input, mut output) = (0, 0);
+    let (mut input, mut output, mut row) = (0isize, 0isize, 0);
     loop {
-        f(input, output);
+        f(input, output, row);
         let mut dims = dims.iter().zip(&mut at);
         loop {
             let Some((dim, at)) = dims.next() else { return };
             *at += 1;
             input = input.wrapping_add(dim.input);
             output = output.wrapping_add(dim.output);
+            row += dim.row;
             if *at < dim.size {
                 break;
             }
             *at = 0;
             input = input.wrapping_sub(dim.input.wrapping_mul(dim.size as isize));
             output = output.wrapping_sub(dim.output.wrapping_mul(dim.size as isize));
+            row -= dim.row * dim.size as isize;
         }
     }
 }

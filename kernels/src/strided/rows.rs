@@ -1,18 +1,118 @@
 //! One answer for each row, along any dimension.
+//!
+//! Tiles with hits are found in the order of memory. The mask of such a tile is added to the
+//! answers in lines: along one row, or across several.
+//!
+//! ```text
+//! rows along memory     rows across memory      mask bytes of a tile
+//! row 0  a b c d        a b c d                 0 1 0 0 | 0 0 0 0 | 1 0 0 1
+//! row 1  e f g h        e f g h
+//! row 2  i j k l        i j k l                 one line: 0 1 0 0
+//!        -->            | row 0, and so on
+//! ```
 
-use crate::Occurrences;
+use super::block::{ROOM, Room};
+use super::dims::{Dim, Dims, Tile, line, place_of, sort, walk};
+use super::search::Search;
+use super::tensor::Tensor;
 use crate::backend::Backend;
 use crate::rule::Rule;
+use crate::{Census, Occurrences};
 
-use super::answers::{Question, Rows, TILE, earlier};
-use super::block::{self, Loader, ROOM, Room, word};
-use super::cut::{Cut, Limits, Tiles};
-use super::dims::{Dim, Dims, Tile, first_of, line, sort, walk};
-use super::{Source, across, dense};
+/// The output, with one place for each row.
+#[derive(Debug)]
+pub enum Rows<'o> {
+    /// Whether the rule holds for any element.
+    Any(&'o mut [bool]),
+    /// The number of elements for which the rule holds.
+    Count(&'o mut [usize]),
+    /// The first element for which the rule holds, counted along the row.
+    Position(&'o mut [Option<usize>]),
+    /// The number of elements and the first one for each of three rules: NaN, +Inf, -Inf.
+    Census(&'o mut [Census]),
+}
 
-/// One answer for each row that runs along dimension `axis`, counted from the innermost; the rows
-/// are in row-major order of the other dimensions. `search` must hold wherever one of `rules` does.
-/// `None` means the active backend.
+impl Rows<'_> {
+    /// The number of places.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Any(out) => out.len(),
+            Self::Count(out) => out.len(),
+            Self::Position(out) => out.len(),
+            Self::Census(out) => out.len(),
+        }
+    }
+
+    /// Whether there is no place.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn clear(&mut self) {
+        match self {
+            Self::Any(out) => out.fill(false),
+            Self::Count(out) => out.fill(0),
+            Self::Position(out) => out.fill(None),
+            Self::Census(out) => out.fill(Census::default()),
+        }
+    }
+
+    /// Whether the answer is final: no later element of the row can change it.
+    fn is_answered(&self, row: usize) -> bool {
+        match self {
+            Self::Any(out) => out[row],
+            Self::Position(out) => out[row].is_some(),
+            Self::Count(_) | Self::Census(_) => false,
+        }
+    }
+
+    /// Whether the answers of all rows of a tile are final.
+    fn are_answered(&self, tile: &Tile) -> bool {
+        let mut rows = Tile::new();
+        tile.iter().filter(|dim| dim.row == 0).for_each(|dim| rows.push(*dim));
+        let (inner, others) = rows.split_first().map_or((Dim::ONE, &[][..]), |(a, b)| (*a, b));
+        (0..others.iter().map(|dim| dim.size).product()).all(|i| {
+            let first = tile.output + place_of(others, i);
+            (0..inner.size as isize).all(|j| self.is_answered((first + j * inner.output) as usize))
+        })
+    }
+
+    /// The first hit of a row so far, if the question asks for one.
+    fn first(&mut self, row: usize, class: usize) -> Option<&mut Option<usize>> {
+        match self {
+            Self::Any(_) | Self::Count(_) => None,
+            Self::Position(out) => Some(&mut out[row]),
+            Self::Census(out) => {
+                let Census { nan, pos_inf, neg_inf } = &mut out[row];
+                Some(&mut [nan, pos_inf, neg_inf][class].first)
+            }
+        }
+    }
+
+    /// Records that the rule number `class` holds for `count` more elements of a row. `first`
+    /// returns the index of the first of them, which all later calls exceed.
+    #[inline]
+    fn add(&mut self, row: usize, class: usize, count: usize, first: impl FnOnce() -> usize) {
+        if let Some(slot @ None) = self.first(row, class) {
+            *slot = Some(first());
+        }
+        match self {
+            Self::Any(out) => out[row] = true,
+            Self::Count(out) => out[row] += count,
+            Self::Position(_) => {}
+            Self::Census(out) => {
+                let Census { nan, pos_inf, neg_inf } = &mut out[row];
+                [nan, pos_inf, neg_inf][class].count += count;
+            }
+        }
+    }
+}
+
+/// One answer for each row that runs along dimension `axis`; the rows are in row-major order of the
+/// other dimensions. `search` must hold wherever one of `rules` does. `None` means the active
+/// backend.
 ///
 /// # Panics
 /// If there are not three rules for a census, or one rule for another question, or if there is not
@@ -20,250 +120,231 @@ use super::{Source, across, dense};
 /// places is accepted.
 pub fn rows(
     backend: Option<Backend>,
-    x: &Source<'_>,
+    x: &Tensor<'_>,
     axis: usize,
     search: &Rule,
     rules: &[&Rule],
     mut out: Rows<'_>,
 ) {
     assert!(rules.len() == if matches!(out, Rows::Census(_)) { 3 } else { 1 }, "other rules");
-    let (mut dims, mut size, mut distance) = (Dims::new(), 1, 1);
-    let mut question =
-        Question { backend: backend.unwrap_or_else(Backend::active), search, rules, repeats: 1 };
-    for dim in &*x.dims {
-        if dim.row == axis as isize {
-            size = dim.size;
-            match dim.input {
-                0 => question.repeats = size,
-                _ => dims.push(Dim { output: 0, row: 1, ..*dim }),
-            }
-        } else {
+    let (mut dims, mut size, mut distance, mut repeats) = (Dims::new(), 1, 1usize, 1);
+    for dim in &*x.dims() {
+        if dim.row != axis as isize {
             dims.push(Dim { output: distance as isize, row: 0, ..*dim });
-            distance *= dim.size;
-        }
-    }
-    assert!(
-        x.is_empty() || out.len() == x.len / size,
-        "{} rows, but {} places",
-        x.len / size,
-        out.len()
-    );
-    out.clear();
-    if x.is_empty() || matches!(search, Rule::Constant { answer: false, .. }) {
-        return;
-    }
-    dims.forwards();
-    // In the order of memory. Broadcast rows are answered more than once.
-    sort(dims.list_mut(), |dim| dim.input.wrapping_sub(1) as usize);
-    dims.merge();
-    if dims.first().is_none_or(|dim| dim.row != 0) {
-        along(x, &dims, question, &mut out);
-    } else {
-        across::across(x, &dims, question, &mut out);
-    }
-}
-
-/// Bytes of the packed results of a tile, plus the bytes that a read of a word reaches beyond them.
-const BITS: usize = TILE / 8 + 16;
-
-/// Answers rows with adjacent elements.
-fn along(x: &Source<'_>, dims: &Dims, question: Question<'_>, out: &mut Rows<'_>) {
-    let Question { backend, search, rules, repeats } = question;
-    let element = x.element;
-    // If a row runs backwards, its first hit is the last one in memory.
-    let backwards = dims.first().is_some_and(|dim| dim.row < 0);
-    let one = rules.len() == 1 && !matches!(out, Rows::Count(_));
-    let lines = !backwards || matches!(out, Rows::Any(_) | Rows::Count(_));
-    let gather = TILE.min(ROOM / element);
-    let limits = Limits { span: TILE, gather, element, gaps: x.gaps, once: false, lines };
-    let cut = Cut::whole(dims, limits);
-    let mut loader = Loader { start: x.start, element, span: cut.span, room: Room::new() };
-    let mut found = Room::<BITS>::new();
-    let mut rooms = [const { Room::<BITS>::new() }; 3];
-    // The pattern of bits of a row that begins at bit 0, and the size and step that it was made
-    // for.
-    let (mut pattern, mut known) = ([0; TILE / 64], (0, 0));
-    let mut tiles = Tiles::new(dims, &cut);
-    while let Some(tile) = tiles.next() {
-        let done = !backwards && out.is_answered(tile.output as usize);
-        if done && tile.iter().all(|dim| dim.row != 0) {
+            distance = distance.wrapping_mul(dim.size);
             continue;
         }
-        // SAFETY: a tile of elements of the source, within the limits.
-        let block = unsafe { loader.load(tile) };
-        let Some(hit) = dense::position(backend, block, search) else { continue };
-        let line = tile.split();
-        let (others, rank) = (&**tile, tile.len());
-        // Answers one row after the other, and reads only as much as the answer needs.
-        if lines
-            && line.input == 1
-            && (rank == 0 || rank == 1 && line.size >= if one { 256 } else { 512 })
+        size = dim.size;
+        match dim.input {
+            0 => repeats = size,
+            _ => dims.push(Dim { output: 0, row: 1, ..*dim }),
+        }
+    }
+    let rows = x.len().checked_div(size).unwrap_or(0);
+    assert!(x.is_empty() || out.len() == rows, "{rows} rows, but {} places", out.len());
+    out.clear();
+    if x.is_empty() || search.constant() == Some(false) {
+        return;
+    }
+    // Rows keep their direction, so that the first hit of a row comes first.
+    dims.forwards();
+    // In the order of memory. Broadcast rows are answered more than once.
+    sort(dims.list_mut(), |dim| dim.input.unsigned_abs().wrapping_sub(1));
+    dims.merge();
+    let mut tiles = Search::new(backend, x, &dims, search, TILE.min(ROOM / x.element()));
+    let mut scratch = Room::<TILE>::new();
+    // Rows of at least so many elements in a tile are answered one by one.
+    let long = if matches!(out, Rows::Any(_) | Rows::Position(_)) { 64 } else { 256 };
+    while let Some(hit) = tiles.next(&mut |tile| out.are_answered(tile)) {
+        let (block, tile) = tiles.found();
+        if let [line, rows @ ..] = &**tile
+            && line.row != 0
+            && line.size >= long
+            && rows.iter().all(|dim| dim.input != 0)
         {
-            let distance = others.first().map_or(line.size, |row| row.input.unsigned_abs());
-            if distance >= line.size {
-                by_row(tile, line, others, distance, block, hit, one, question, out);
-                continue;
-            }
+            by_row(backend, block, tile, hit, search, rules, repeats, &mut out);
+            continue;
         }
-        let words = ((line.size - 1) * line.input.unsigned_abs() + 1).div_ceil(64);
-        if known != (line.size, line.input) {
-            block::pattern(&[line], &mut pattern[..words]);
-            known = (line.size, line.input);
-        }
-        let results = Results {
-            rows: others,
-            pattern: &pattern[..words],
-            line,
-            row: tile.row,
-            output: tile.output,
-        };
-        let bytes = (block.len() / element).div_ceil(64) * 8 + 16;
-        let found = found.filled(bytes, 0);
-        dense::bits(backend, block, search, found, 0);
-        if let [_] = rules {
-            results.bring(found, &[found], repeats, out);
-        } else {
-            let mut classes = [&*found; 3];
-            for ((room, rule), class) in rooms.iter_mut().zip(rules).zip(&mut classes) {
-                let bits = room.filled(bytes, 0);
-                dense::bits(backend, block, rule, bits, 0);
-                *class = bits;
+        for (class, rule) in rules.iter().enumerate() {
+            if rules.len() == 1 || crate::position(backend, block, rule).is_some() {
+                let slots = scratch.slots(block.len() / x.element());
+                let mask = crate::mask_uninit(backend, block, rule, slots);
+                add_mask(mask, tile, class, repeats, &mut out);
             }
-            results.bring(found, &classes, repeats, out);
         }
     }
 }
 
-/// Answers rows of adjacent elements, `distance` elements apart, from the first hit on.
+/// The most elements of a tile. Sums of a column in one tile fit into a byte: see [`columns`].
+const TILE: usize = 4096;
+
+/// Answers the rows of a tile one by one, from the first hit on. Reads only what the answers need.
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "what its only caller has")]
 fn by_row(
-    tile: &Tile,
-    line: Dim,
-    rows: &[Dim],
-    distance: usize,
+    backend: Option<Backend>,
     block: &[u8],
+    tile: &Tile,
     mut at: usize,
-    one: bool,
-    question: Question<'_>,
+    search: &Rule,
+    rules: &[&Rule],
+    repeats: usize,
     out: &mut Rows<'_>,
 ) {
-    let Question { backend, search, rules, repeats } = question;
-    let element = search.size();
-    let step = rows.first().map_or(0, |row| row.output);
+    let (element, line, rows) = (search.size(), tile[0], &tile[1..]);
+    let one = matches!(out, Rows::Any(_) | Rows::Position(_));
     loop {
-        let (row, index) = (at / distance, at % distance);
-        if index < line.size {
-            let rest = &block[at * element..][..(line.size - index) * element];
-            for (class, rule) in rules.iter().enumerate() {
-                let Occurrences { count, first } = match one {
-                    true => Occurrences { count: 1, first: Some(0) },
-                    false => dense::occurrences(backend, rest, rule),
-                };
-                if let Some(first) = first {
-                    let first = (tile.row + line.row * (index + first) as isize) as usize;
-                    out.add(
-                        (tile.output + row as isize * step) as usize,
-                        class,
-                        count * repeats,
-                        first,
-                    );
-                }
+        let (row, index) = (at / line.size, at % line.size);
+        let end = (row + 1) * line.size;
+        let rest = &block[at * element..end * element];
+        for (class, rule) in rules.iter().enumerate() {
+            let Occurrences { count, first } = match one {
+                true => Occurrences { count: 1, first: Some(0) },
+                false => crate::occurrences(backend, rest, rule),
+            };
+            if let Some(first) = first {
+                let place = (tile.output + place_of(rows, row)) as usize;
+                let first = tile.row as usize + index + first;
+                out.add(place, class, count * repeats, || first);
             }
         }
-        let next = (row + 1) * distance;
-        let rest = block.get(next * element..).filter(|rest| !rest.is_empty());
-        let Some(hit) = rest.and_then(|rest| dense::position(backend, rest, search)) else {
-            return;
-        };
-        at = next + hit;
+        match crate::position(backend, &block[end * element..], search) {
+            Some(hit) => at = end + hit,
+            None => return,
+        }
     }
 }
 
-/// The number of ones in a byte. A table, for CPUs without an instruction for this.
-const ONES: [u8; 256] = {
-    let mut ones = [0; 256];
-    let mut i = 1;
-    while i < 256 {
-        ones[i] = ones[i / 2] + i as u8 % 2;
-        i += 1;
-    }
-    ones
-};
-
-/// Packed results of rows.
-struct Results<'r> {
-    /// The rows. The input is the first bit of a row.
-    rows: &'r [Dim],
-    /// The pattern of bits of a row that begins at bit 0.
-    pattern: &'r [u64],
-    line: Dim,
-    row: isize,
-    output: isize,
-}
-
-impl Results<'_> {
-    /// Adds the results to their rows. `found` has the bits for any of the rules, and `classes` the
-    /// bits for each rule.
-    #[inline(never)]
-    fn bring(&self, found: &[u8], classes: &[&[u8]], repeats: usize, out: &mut Rows<'_>) {
-        let (rows, others) = first_of(self.rows);
-        let pattern = self.pattern[0];
-        let short = self.pattern.len() == 1;
-        walk(others, &mut |input, output| {
-            let hits = |at| word(found, (input + at) as usize) & pattern;
-            let row = |output_| (self.output + output + output_) as usize;
-            match &mut *out {
-                Rows::Any(out) if short => {
-                    line(rows, |at, output| out[row(output)] |= hits(at) != 0)
-                }
-                Rows::Count(out) if short && pattern < 256 => line(rows, |at, output| {
-                    out[row(output)] += ONES[hits(at) as usize % 256] as usize * repeats;
-                }),
-                Rows::Count(out) if short => line(rows, |at, output| {
-                    out[row(output)] += hits(at).count_ones() as usize * repeats;
-                }),
-                Rows::Position(out) if short => line(rows, |at, output| {
-                    let hits = hits(at);
-                    if hits != 0 {
-                        earlier(&mut out[row(output)], self.first(0, hits));
-                    }
-                }),
-                out => line(rows, |at, output| {
-                    if short && hits(at) == 0 {
-                        return;
-                    }
-                    for (class, bits) in classes.iter().enumerate() {
-                        let (count, first) = self.row(bits, (input + at) as usize);
-                        if count > 0 {
-                            out.add(row(output), class, count * repeats, first);
-                        }
-                    }
-                }),
-            }
+/// Adds the mask bytes of a tile to the answers of its rows. The input of the tile counts the
+/// bytes.
+#[inline(never)]
+fn add_mask(mask: &[bool], tile: &Tile, class: usize, repeats: usize, out: &mut Rows<'_>) {
+    let mut tile = tile.clone();
+    if let [rows, along, others @ ..] = &*tile
+        && (rows.row, rows.input, along.input) == (0, 1, rows.size as isize)
+        && along.row != 0
+    {
+        return walk(others, &mut |input, output, row| {
+            let mask = &mask[input as usize..][..rows.size * along.size];
+            let row = (tile.row + row) as usize;
+            columns(mask, *rows, tile.output + output, class, repeats, row, out);
         });
     }
-
-    /// The number of hits in the row whose bits begin here, and the first hit.
-    #[inline(always)]
-    fn row(&self, bits: &[u8], at: usize) -> (usize, usize) {
-        let (mut count, mut first) = (0, usize::MAX);
-        for (i, pattern) in self.pattern.iter().enumerate() {
-            let hits = word(bits, at + 64 * i) & pattern;
-            if hits != 0 {
-                count += hits.count_ones() as usize;
-                first = first.min(self.first(64 * i, hits));
-            }
-        }
-        (count, first)
+    // A long dimension becomes the innermost.
+    if tile.first().is_some_and(|dim| dim.size < 16)
+        && let Some(longest) = (0..tile.len()).max_by_key(|&i| tile[i].size)
+    {
+        tile.list_mut().swap(0, longest);
     }
+    let (inner, others) = tile.split_first().map_or((Dim::ONE, &[][..]), |(a, b)| (*a, b));
+    walk(others, &mut |input, output, row| {
+        let (mask, place) = (&mask[input as usize..], (tile.output + output) as usize);
+        let row = (tile.row + row) as usize;
+        if inner.row != 0 {
+            let (count, first) = hits_of(mask, inner);
+            if count > 0 {
+                out.add(place, class, count * repeats, || row + first);
+            }
+            return;
+        }
+        match &mut *out {
+            Rows::Any(out) => line(inner, |at, output| {
+                out[place.wrapping_add_signed(output)] |= mask[at as usize];
+            }),
+            Rows::Count(out) => line(inner, |at, output| {
+                out[place.wrapping_add_signed(output)] += usize::from(mask[at as usize]) * repeats;
+            }),
+            out => line(inner, |at, output| {
+                if mask[at as usize] {
+                    out.add(place.wrapping_add_signed(output), class, repeats, || row);
+                }
+            }),
+        }
+    });
+}
 
-    /// The index, along the row, of the first of these hits. If rows run backwards, this is the
-    /// last one in memory.
-    #[inline(always)]
-    fn first(&self, base: usize, hits: u64) -> usize {
-        let bit = if self.line.row < 0 { hits.ilog2() } else { hits.trailing_zeros() };
-        let at = (base + bit as usize) / self.line.input.unsigned_abs();
-        (self.row + self.line.row * at as isize) as usize
+/// The number of hits in a line, and the number of elements before the first.
+#[inline(always)]
+fn hits_of(mask: &[bool], along: Dim) -> (usize, usize) {
+    let (mut count, mut first) = (0, usize::MAX);
+    if along.input != 1 {
+        let mut i = 0;
+        line(along, |at, _| {
+            let hit = mask[at as usize];
+            count += usize::from(hit);
+            first = first.min(if hit { i } else { usize::MAX });
+            i += 1;
+        });
+        return (count, first);
+    }
+    let (words, rest) = mask[..along.size].as_chunks::<8>();
+    for (i, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(word.map(u8::from));
+        if word != 0 {
+            first = first.min(8 * i + word.trailing_zeros() as usize / 8);
+            // The sum of all bytes.
+            count += (word.wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
+        }
+    }
+    for (i, &hit) in rest.iter().enumerate() {
+        if hit {
+            first = first.min(8 * words.len() + i);
+            count += 1;
+        }
+    }
+    (count, first)
+}
+
+/// Adds adjacent columns, each of which is part of one row. The compiler makes vector loops of the
+/// sums, which take several lines at once if there are few columns:
+///
+/// ```text
+/// mask   0 1 0  0 0 0  1 1 0  0 1 0      four lines of three columns
+/// sums   0 1 0  0 0 0  +  1 1 0  0 1 0  =  1 2 0  0 1 0, that is 1 3 0
+/// ```
+#[inline(never)]
+fn columns(
+    mask: &[bool],
+    rows: Dim,
+    place: isize,
+    class: usize,
+    repeats: usize,
+    row: usize,
+    out: &mut Rows<'_>,
+) {
+    let width = rows.size * (64 / rows.size).max(1);
+    let mut room = [0u8; TILE];
+    let sums = &mut room[..width.min(TILE)];
+    // A tile has at most 4096 / 33 chunks.
+    for chunk in mask.chunks(width) {
+        sums.iter_mut().zip(chunk).for_each(|(sum, hit)| *sum += u8::from(*hit));
+    }
+    if width == rows.size && rows.output == 1 {
+        let places = place as usize..place as usize + width;
+        match out {
+            Rows::Any(out) => {
+                return out[places].iter_mut().zip(sums).for_each(|(any, sum)| *any |= *sum > 0);
+            }
+            Rows::Count(out) => {
+                let counts = out[places].iter_mut().zip(sums);
+                return counts.for_each(|(count, sum)| *count += usize::from(*sum) * repeats);
+            }
+            Rows::Position(_) | Rows::Census(_) => {}
+        }
+    }
+    let mut column = 0;
+    while column < rows.size {
+        if width == rows.size && sums[column..].first_chunk() == Some(&[0; 16]) {
+            column += 16;
+            continue;
+        }
+        let count: usize = sums[column..].iter().step_by(rows.size).map(|&sum| sum as usize).sum();
+        if count > 0 {
+            let place = (place + rows.output * column as isize) as usize;
+            let first =
+                || mask[column..].iter().step_by(rows.size).take_while(|hit| !**hit).count();
+            out.add(place, class, count * repeats, || row + first());
+        }
+        column += 1;
     }
 }

@@ -5,7 +5,7 @@ import warnings
 
 from torch import nn
 
-from nonfinite.torch.refuse import compiled
+from nonfinite.torch.hooked import is_compiled
 
 _NOTHING = "the watch saw no call of the model, and looked at no output. "
 _PARTS = (
@@ -14,11 +14,9 @@ _PARTS = (
 )
 _CALL = (
     "Call model(x) inside of the `with`. The watch does not see model.forward(x), calls within "
-    "torch.func, and calls of the compiled model"
+    "torch.func, and calls of another model that torch.compile made of this one: watch that one"
 )
-_COMPILED = (
-    "Module {} was compiled by torch.compile: watch and call the model that is not compiled"
-)
+_COMPILED = "Module {} was compiled after the watch began: compile first"
 
 
 class Called:
@@ -26,11 +24,17 @@ class Called:
 
     def __init__(self, model: nn.Module, top: nn.Module) -> None:
         self._model, self._top = model, top
+        self._compiled = self._all_compiled()
         self._any = self._whole = False
 
     def clear(self) -> None:
         """The watch is entered."""
         self._any = self._whole = False
+        self._compiled = self._all_compiled()
+
+    def _all_compiled(self) -> list[str]:
+        """The paths of the modules that are compiled."""
+        return [path for path, each in self._model.named_modules() if is_compiled(each)]
 
     def add(self, module: nn.Module) -> None:
         """A module is called."""
@@ -42,7 +46,7 @@ class Called:
         a NaN."""
         if self._whole:
             return
-        path = compiled(self._model)
-        why = _CALL if path is None else _COMPILED.format(path or "model")
+        new = [path for path in self._all_compiled() if path not in self._compiled]
+        why = _COMPILED.format(new[0] or "model") if new else _CALL
         # The user's line is the one behind `Watch.__exit__`.
         warnings.warn((_PARTS if self._any else _NOTHING) + why, RuntimeWarning, stacklevel=3)

@@ -18,8 +18,9 @@ Place = tuple[str, int]
 
 @cache
 def is_users(file: str) -> bool:
-    """Whether a file is neither of torch nor of this package."""
-    return not file.startswith((_OURS + os.sep, _TORCH + os.sep)) and not file.startswith("<frozen")
+    """Whether a file is neither of torch, which also writes code, nor of this package."""
+    written = file.startswith(("<frozen", "<eval_with_key>")) or "torchinductor_" in file
+    return not written and not file.startswith((_OURS + os.sep, _TORCH + os.sep))
 
 
 def caller() -> Place | None:
@@ -41,20 +42,3 @@ def caller() -> Place | None:
 def code_of(place: Place | None) -> str | None:
     """The text of a line."""
     return (linecache.getline(*place).strip() or None) if place else None
-
-
-def of_traceback(lines: list[str]) -> Place | None:
-    """The innermost line of the user's code in a traceback as text.
-
-    None if the traceback leads to a replay first: the lines behind that are those of the program
-    when the replay began, in backward `loss.backward()`.
-    """
-    for entry in reversed(lines):
-        head = entry.strip().splitlines()[0]
-        if head.startswith('File "'):
-            file, _, rest = head[len('File "') :].partition('", line ')
-            if file.startswith(_OURS + os.sep):
-                return None
-            if is_users(file):
-                return file, int(rest.partition(",")[0])
-    return None

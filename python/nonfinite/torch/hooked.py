@@ -1,5 +1,9 @@
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
-"""Which modules of a model get hooks, and which ones can be run again."""
+"""Which modules of a model get hooks, and the hooks."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
 
 from torch import Tensor, nn
 from torch.nn import Module
@@ -39,3 +43,105 @@ def waits_for_others(module: Module) -> bool:
 def owns(module: Module, parameter: Tensor) -> bool:
     """Whether a parameter is one of the module itself, not of a module inside."""
     return any(each is parameter for each in module._parameters.values())
+
+
+def eager(module: Module) -> Module:
+    """The module that `torch.compile` got, or the module itself."""
+    inner: Any = module
+    return inner._orig_mod if type(module).__name__ == "OptimizedModule" else module
+
+
+def is_compiled(module: Module) -> bool:
+    """Whether torch.compile made the module, or module.compile() changed it."""
+    return eager(module) is not module or module._compiled_call_impl is not None
+
+
+def inside_compiled(model: Module) -> set[Module]:
+    """The modules that compiled code runs. Hooks there would break its graph into parts."""
+    compiled = [each for each in model.modules() if is_compiled(each)]
+    return {inner for each in compiled for inner in each.modules() if inner is not each}
+
+
+def paths(model: Module) -> dict[Module, str]:
+    """The path of each module, as the program wrote the model."""
+    return {module: written(path) for path, module in model.named_modules(remove_duplicate=False)}
+
+
+def written(path: str) -> str:
+    """The path of a module or a parameter without what torch.compile adds."""
+    return ".".join(each for each in path.split(".") if each != "_orig_mod")
+
+
+_HOOKS = (
+    "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_forward_hooks",
+    "_forward_hooks_with_kwargs", "_forward_hooks_always_called",
+)  # fmt: skip
+
+Before = Callable[[Module, Any, Any], None]
+After = Callable[[Module, Any, Any, Any], None]
+
+
+def attach(module: Module, before: Before, after: After) -> Callable[[], None]:
+    """Adds hooks to a module, which copies of the module and files with the module do not have.
+    Returns what removes the hooks."""
+    if module._compiled_call_impl is not None:
+        return _around(module, before, after)
+    hooks = (
+        module.register_forward_pre_hook(before, with_kwargs=True),
+        module.register_forward_hook(after, with_kwargs=True, always_call=True),
+    )
+    own = {each.id for each in hooks}
+
+    def without(state: dict[str, Any]) -> None:
+        for name in _HOOKS:
+            pairs = state[name].items()
+            state[name] = OrderedDict((key, each) for key, each in pairs if key not in own)
+
+    restore = _copied(module, without)
+
+    def remove() -> None:
+        for each in hooks:
+            each.remove()
+        restore()
+
+    return remove
+
+
+def _around(module: Module, before: Before, after: After) -> Callable[[], None]:
+    """Hooks would become a part of the compiled code. So calls them around that code."""
+    compiled = module._compiled_call_impl
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        before(module, args, kwargs)
+        output = None
+        try:
+            output = compiled(*args, **kwargs)
+        finally:
+            after(module, args, kwargs, output)
+        return output
+
+    # Copies are not compiled, and do not get this.
+    module._compiled_call_impl = call
+    return lambda: setattr(module, "_compiled_call_impl", compiled)
+
+
+def _copied(module: Module, change: Callable[[dict[str, Any]], None]) -> Callable[[], None]:
+    """Changes what copies of a module get. Returns what ends that."""
+    own = module.__dict__
+    before, theirs = own.get("__getstate__"), module.__getstate__
+
+    def state() -> Any:
+        found = theirs()
+        if isinstance(found, dict):
+            found = {name: each for name, each in found.items() if name != "__getstate__"}
+            change(found)
+        return found
+
+    def restore() -> None:
+        own.pop("__getstate__", None)
+        if before is not None:
+            own["__getstate__"] = before
+
+    # `pickle` and `copy` ask the object, not only its class.
+    own["__getstate__"] = state
+    return restore

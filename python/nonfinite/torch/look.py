@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from nonfinite._native import all_finite
+from nonfinite._native import all_finite, stats
+from nonfinite.torch import tallies
 from nonfinite.torch.refuse import refuse_distributed
 from nonfinite.trace.results import Look
 
@@ -20,6 +21,8 @@ DEPTH = 8
 _LOW = {torch.float16, torch.bfloat16}
 # What our kernels read as the tensor is.
 _PLAIN = {torch.float64, torch.float32, *_LOW}
+# The type of the device whose memory the program itself reads.
+_HERE = "cpu"
 _FP4 = getattr(torch, "float4_e2m1fn_x2", None)
 
 
@@ -68,6 +71,11 @@ def version(tensor: Tensor) -> int:
     return -1 if tensor.is_inference() else tensor._version
 
 
+def is_away(tensor: Tensor) -> bool:
+    """Whether the program would have to wait for the numbers of a tensor."""
+    return tensor.device.type != _HERE
+
+
 def in_transform() -> bool:
     """Whether a transform such as torch.vmap runs. Tensors have no numbers of their own then."""
     return torch._C._functorch.peek_interpreter_stack() is not None
@@ -85,7 +93,7 @@ def values(tensor: Tensor) -> Tensor:
     return tensor.to_dense() if tensor.is_mkldnn else tensor.values()
 
 
-def plain(tensor: Tensor) -> Tensor | None:
+def real(tensor: Tensor) -> Tensor | None:
     """The numbers of a tensor as a dense real tensor without gradient. None if the tensor has no
     floating-point numbers, no NaN and no infinity (FP4), or no memory (device meta)."""
     tensor = values(tensor)
@@ -93,9 +101,13 @@ def plain(tensor: Tensor) -> Tensor | None:
         tensor = torch.view_as_real(tensor.resolve_conj().resolve_neg())
     if not tensor.is_floating_point() or tensor.numel() == 0 or tensor.is_meta:
         return None
-    if tensor.dtype is _FP4:
-        return None
-    return tensor.float() if tensor.itemsize == 1 else tensor
+    return None if tensor.dtype is _FP4 else tensor
+
+
+def plain(tensor: Tensor) -> Tensor | None:
+    """As `real`, with formats of 8 bits as float32, since torch computes little with them."""
+    numbers = real(tensor)
+    return numbers.float() if numbers is not None and numbers.itemsize == 1 else numbers
 
 
 def total(tensor: Tensor) -> Tensor:
@@ -109,12 +121,17 @@ def total(tensor: Tensor) -> Tensor:
 def finite(tensor: Tensor) -> bool:
     """Whether all numbers of a tensor are finite."""
     # Most tensors: without the questions of `plain`, which take longer than 16 KiB of numbers.
-    if type(tensor) in (Tensor, Parameter) and tensor.dtype in _PLAIN and tensor.is_cpu:
+    if type(tensor) in (Tensor, Parameter) and tensor.dtype in _PLAIN and not is_away(tensor):
         if tensor.layout is torch.strided and not tensor.is_nested and tensor.is_contiguous():
             return all_finite(tensor)
-    numbers = plain(tensor)
+    numbers = real(tensor)
     if numbers is None:
         return True
+    if is_away(numbers):
+        count = tallies.elements(numbers)
+        if count is not None:
+            return not any(tallies.census(numbers, count))
+    numbers = numbers.float() if numbers.itemsize == 1 else numbers
     if numbers.is_cpu and numbers.is_contiguous():
         return all_finite(numbers)
     if math.isfinite(total(numbers).item()):
@@ -122,18 +139,15 @@ def finite(tensor: Tensor) -> bool:
     return bool(torch.isfinite(numbers).all())
 
 
-def flag(tensor: Tensor) -> Tensor | None:
-    """Whether all numbers are finite, as a tensor on the device: without waiting for the device.
-    None if there are no floating-point numbers."""
-    numbers = plain(tensor)
-    if numbers is None:
-        return None
-    low, high = torch.aminmax(numbers)
+def flag(numbers: Tensor) -> Tensor:
+    """Whether all `real` numbers are finite, as a tensor on the device: without waiting for the
+    device."""
+    low, high = torch.aminmax(numbers.float() if numbers.itemsize == 1 else numbers)
     return torch.isfinite(low) & torch.isfinite(high)
 
 
 def look(name: str, tensor: Tensor) -> Look:
-    """The statistics of a tensor. Takes several passes: for tensors that a finding shows.
+    """The statistics of a tensor, in one pass on the CPU.
 
     Of a sparse or nested tensor: those of its `values`, also the shape and the index.
     """
@@ -143,24 +157,40 @@ def look(name: str, tensor: Tensor) -> Look:
     shape = tuple(tensor.shape)
     if numbers is None:
         return Look(name, kind, shape, tensor.numel(), 0, 0, 0, 0, None, None, None, None, None)
-    bad = ~torch.isfinite(numbers)
-    rest = numbers[~bad].double()
-    empty = rest.numel() == 0
-    flat = bad.flatten(1).any(1) if tensor.is_complex() else bad.flatten()
-    places = flat.nonzero()
-    low, high = (None, None) if empty else (float(rest.min()), float(rest.max()))
+    found = stats(numbers.cpu().resolve_neg())
+    counts = (found.census.nan, found.census.pos_inf, found.census.neg_inf)
+    firsts = [_index(each.first, shape) for each in counts if each.first is not None]
     return Look(
         name=name,
         dtype=kind,
         shape=shape,
         elements=tensor.numel(),
-        nan=int(numbers.isnan().sum()),
-        pos_inf=int((numbers == math.inf).sum()),
-        neg_inf=int((numbers == -math.inf).sum()),
-        zeros=int((numbers == 0).sum()),
-        first=int(places[0]) if len(places) else None,
-        min=low,
-        max=high,
-        max_abs=None if low is None or high is None else max(abs(low), abs(high)),
+        nan=counts[0].count,
+        pos_inf=counts[1].count,
+        neg_inf=counts[2].count,
+        zeros=found.zeros,
+        first=min(firsts, default=None),
+        min=found.min.value if found.min else None,
+        max=found.max.value if found.max else None,
+        max_abs=found.max_abs.value if found.max_abs else None,
         limit=torch.finfo(tensor.dtype).max,
     )
+
+
+def _index(coordinate: tuple[int, ...], shape: tuple[int, ...]) -> int:
+    """The row-major index. Coordinates in complex numbers also say which part is meant."""
+    index = 0
+    for position, size in zip(coordinate, shape, strict=False):
+        index = index * size + position
+    return index
+
+
+def largest(tensor: Tensor) -> float:
+    """The largest magnitude of the numbers that are finite. 0 without any."""
+    numbers = plain(tensor)
+    if numbers is None:
+        return 0.0
+    if not numbers.is_cpu:
+        return float(torch.where(numbers.isfinite(), numbers, 0).abs().max())
+    found = stats(numbers).max_abs
+    return found.value if found else 0.0

@@ -2,9 +2,14 @@
 
 CHANGED = "an input was changed in place; watch with operations=True names the line"
 LOSS = (
-    "the gradient is bad where it enters the model: the loss or what it reads, such as targets, is "
-    "at fault; watch with operations=True names the operation and its line"
+    "the loss is finite, and the gradient is bad where it enters the model: an operation outside "
+    "of the model is at fault; watch with operations=True names the operation"
 )
+LOSS_IS_BAD = (
+    "the loss was bad before backward began, and the watch did not see which operation made it; "
+    "watch with operations=True names the operation"
+)
+MASK = "the -Inf of this mask reached the loss"
 RELEASED = (
     "the model was called again before backward, and the inputs of this call are gone; watch with "
     "operations=True names the operation"
@@ -15,14 +20,12 @@ SYNCHRONISED = (
 )
 NOT_FOUND = "no replay gave a bad gradient; watch with operations=True names the operation"
 UNSEEN = (
-    "the watch saw no call of the model in this step and cannot replay it; call model(x), without "
-    "torch.compile, not model.forward(x)"
+    "the watch saw no call of the model in this step and cannot replay it; call model(x), not "
+    "model.forward(x), and watch what torch.compile returned"
 )
 
 
-def scaled(scale: float, overflows: int) -> str:
-    """Under a GradScaler that scales no longer."""
-    note = f"the GradScaler's scale is {scale:g}, so scaling is not the cause"
-    if overflows:
-        note += f"; {overflows} bad gradients before were counted as overflows"
-    return note
+def failed(error: Exception) -> str:
+    """A replay raised an error. The first line: torch may add the frames of C++."""
+    line = (str(error).splitlines() or [""])[0]
+    return f"the replay failed: {type(error).__name__}: {line}"

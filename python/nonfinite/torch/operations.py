@@ -4,18 +4,24 @@
 import math
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import BackwardCFunction
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from nonfinite.torch import frames
+from nonfinite.torch.hooked import written
 from nonfinite.torch.look import finite, look, tensors
 from nonfinite.torch.report import BACKWARD, FORWARD
-from nonfinite.trace.results import ENTRY, NAN_FROM_INF, ORIGIN, Look
+from nonfinite.torch.storages import Storages, storage
+from nonfinite.trace.results import ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, Look
+
+Named = Mapping[int, tuple[str, Tensor]]
+"""Names of tensors, by their `storage`: views have the same. Each with the tensor of the model."""
 
 
 @dataclass(eq=False)
@@ -40,42 +46,62 @@ class Operations(TorchDispatchMode):
 
     An output is *explained* if an input is bad in the same way: NaN comes from NaN, infinities from
     infinities. -Inf from an operation that got -Inf as a number (masked_fill, full) is a mask.
-    `causes` has the operations that are left, by the storage of the tensors that they made bad.
+    `causes` has the operations that are left, and the masks, for the tensors that they made bad.
 
     `named` gives names to parameters and buffers. `where` says which module is running, and
-    `backward` whether the operation belongs to a backward pass. `whole`: the mode sees the whole
+    `backward` whether the operation belongs to a backward pass. `whole`: the mode sees the
     program, and not the replay of a call. A tensor with a NaN that no operation made comes from
     outside then, as the targets of a loss do, and the first operation that reads it is an entry.
     """
 
     def __init__(
         self,
-        named: Mapping[int, str],
+        named: Named,
         where: Callable[[], Any],
         backward: Callable[[], bool],
+        *,
         whole: bool = False,
     ) -> None:
         super().__init__()
         self._whole = whole
-        self.inputs: dict[int, str] = {}
-        """Names of the inputs of the model, while it is called."""
+        self.inputs: Named = {}
+        """The inputs of the model, while it is called."""
         self._named = named
         self._where = where
         self._backward = backward
-        self.causes: dict[int, Found] = {}
+        self.causes = Storages[Found]()
+        self.places: dict[int, frames.Place | None] = {}
+        """The line that made each node of autograd, by the number of the node."""
+        self.only_places = False
+        """Whether no tensor is looked at."""
+        self._next_node = 0
         self._found = 0
-        # Storage of bad tensors. While the tensors are kept, no other tensor gets their address.
-        self._kept: list[Tensor] = []
         if "torch._dynamo" in sys.modules:
             # In a model that calls a compiled function Dynamo would compile the frame of
             # `__torch_dispatch__` for each of 8 operations: seconds, and a warning.
             torch._dynamo.eval_frame.skip_code(Operations.__torch_dispatch__.__code__)
+
+    def forget(self) -> None:
+        """Nothing that was seen matters any longer."""
+        self.causes.clear()
+        self.places.clear()
+
+    def forget_graph(self) -> None:
+        """There will be no backward through the nodes of autograd that were made so far. What made
+        a tensor bad that still exists is kept: a parameter, or a mask that the program uses again.
+        """
+        self.places.clear()
+        self.causes.forget_dead()
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
         """Asked by torch. `True` would load Dynamo and sympy at the first operation: 150 MB, and
         more than a second."""
         return False
+
+    def __enter__(self) -> Any:
+        self._next_node = torch._C._autograd._get_sequence_nr()
+        return super().__enter__()
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
@@ -91,34 +117,42 @@ class Operations(TorchDispatchMode):
 
     def _run(self, func: Any, args: Any, kwargs: Any) -> Any:
         """Runs an operation, and looks at its outputs."""
-        mutable = func._schema.is_mutable
-        before = self._bad_inputs(func, args, kwargs) if mutable else None
-        looks_before = self._looks(func, args, kwargs) if before == [] else None
+        node = torch._C._autograd._get_sequence_nr()
+        if node != self._next_node:
+            # Autograd makes the node of an operation before the operation runs.
+            place = frames.caller()
+            self.places.update((number, place) for number in range(self._next_node, node))
+            self._next_node = node
+        if self.only_places or func.is_view:
+            return func(*args, **kwargs)
+        changes = func._schema.is_mutable
+        # What the operation changes is gone afterwards.
+        changed = read(func, args, kwargs, True) if changes else []
+        before = [(each, look("input", each)) for each in changed]
         result = func(*args, **kwargs)
-        if func.is_view:
-            return result
-        if mutable and func._schema.name in _OVERWRITES:
-            self.causes.pop(storage(args[0]), None)
-        bad = [each for each in tensors(result) if not finite(each)]
-        if bad:
-            inputs = self._bad_inputs(func, args, kwargs) if before is None else before
-            self._judge(func, args, kwargs, bad, inputs, looks_before)
+        if changes and func._schema.name in _OVERWRITES:
+            self.causes.pop(args[0])
+        self._look_at(func, args, kwargs, result, before)
         return result
 
-    def _bad_inputs(self, func: Any, args: Any, kwargs: Any) -> list[tuple[Tensor, Look]]:
-        """The bad tensors that the operation reads. `out=` and what `fill_` or `copy_` overwrite
-        are not read."""
-        args, kwargs = without_statistics(func, args, kwargs)
-        overwrites = func._schema.name in _OVERWRITES
-        read = {key: value for key, value in kwargs.items() if key != "out"}
-        found = tensors((args[1:] if overwrites else args, read))
-        return [(each, look("input", each)) for each in found if not finite(each)]
+    def _look_at(
+        self, func: Any, args: Any, kwargs: Any, result: Any, before: list[tuple[Tensor, Look]]
+    ) -> None:
+        bad = [each for each in tensors(result) if not finite(each)]
+        if bad:
+            self._judge(func, args, kwargs, bad, before, frames.caller())
 
-    def _looks(self, func: Any, args: Any, kwargs: Any) -> tuple[Look, ...]:
-        args, kwargs = without_statistics(func, args, kwargs)
-        found = [each for each in tensors((args, kwargs)) if each.is_floating_point()]
-        names = [self._named.get(storage(each), f"{n}") for n, each in enumerate(found)]
-        return tuple(map(look, names, found))
+    def _looks(
+        self, func: Any, args: Any, kwargs: Any, before: list[tuple[Tensor, Look]]
+    ) -> tuple[Look, ...]:
+        """What an operation read. Of tensors that it changed: what they held before."""
+        kept = {id(each): found for each, found in before}
+        shown = []
+        for number, each in enumerate(_floats(func, args, kwargs)):
+            name, own = self._named.get(storage(each), (f"{number}", each))
+            found = kept.get(id(each))
+            shown.append(look(name, own) if found is None else replace(found, name=name))
+        return tuple(shown)
 
     def _judge(
         self,
@@ -126,40 +160,45 @@ class Operations(TorchDispatchMode):
         args: Any,
         kwargs: Any,
         bad: list[Tensor],
-        inputs: list[tuple[Tensor, Look]],
-        looks_before: tuple[Look, ...] | None,
+        before: list[tuple[Tensor, Look]],
+        place: frames.Place | None,
     ) -> None:
+        unchanged = [each for each in read(func, args, kwargs, False) if not finite(each)]
+        inputs = [(each, found) for each, found in before if found.bad]
+        inputs += [(each, look("input", each)) for each in unchanged]
         outputs = tuple(look(f"output {n}", each) for n, each in enumerate(bad))
         kind, parameter = self._kind(func, args, kwargs, outputs, inputs)
-        cause = next((self.causes[key] for each, _ in inputs
-                      if (key := storage(each)) in self.causes), None)
+        causes = (self.causes.get(each) for each, _ in inputs)
+        cause = next((each for each in causes if each is not None), None)
         outside = None
         if kind is None and cause is None and self._whole:
             outside = next((each for each, found in inputs if found.nan), None)
             if outside is not None:
                 kind, parameter = ENTRY, self._name_of(outside, args, kwargs)
-        if kind is not None and (cause is None or kind != NAN_FROM_INF):
-            operator, place = str(func), frames.caller()
+        known = cause is not None and cause.kind != INTENDED
+        if kind is not None and not (known and kind == NAN_FROM_INF):
+            operator = str(func)
             node = torch._C._current_autograd_node() if self._backward() else None
             if node is not None:
                 operator += f" in {node.name()}"
-                metadata: Any = node.metadata
-                place = frames.of_traceback(metadata.get("traceback_", []))
-            looks = self._looks(func, args, kwargs) if looks_before is None else looks_before
-            module, number = self._where(), self._found
-            self._found += 1
+                # The program wrote the backward of its own functions, which is on the stack.
+                if not isinstance(node, BackwardCFunction):
+                    place = self.places.get(node._sequence_nr())
+            shown = () if kind == INTENDED else self._looks(func, args, kwargs, before)
             phase = BACKWARD if self._backward() else FORWARD
-            cause = Found(kind, operator, place, looks, outputs, module, number, phase, parameter)
+            cause = Found(
+                kind, operator, place, shown, outputs, self._where(), self._found, phase, parameter
+            )
+            self._found += kind != INTENDED
         if cause is not None:
             for each in bad if outside is None else [*bad, outside]:
-                self._kept.append(each)
-                self.causes[storage(each)] = cause
+                self.causes.set(each, cause)
 
     def _name_of(self, tensor: Tensor, args: Any, kwargs: Any) -> str:
         """The name of a tensor from outside."""
         number = [each is tensor for each in tensors((args, kwargs))].index(True)
-        name = f"tensor {number} of the operation, which no operation in the watch made"
-        return self.inputs.get(storage(tensor), name)
+        name = f"tensor {number} of the operation, which was bad before the watch saw it"
+        return self.inputs.get(storage(tensor), (name,))[0]
 
     def _kind(
         self,
@@ -169,29 +208,31 @@ class Operations(TorchDispatchMode):
         outputs: tuple[Look, ...],
         inputs: list[tuple[Tensor, Look]],
     ) -> tuple[str | None, str | None]:
-        """The kind, and the name of a bad parameter. None: explained or intended."""
+        """The kind, and the name of a bad parameter. None: explained."""
         for tensor, found in inputs:
-            name = self._named.get(storage(tensor))
+            named = self._named.get(storage(tensor))
             # The mode may have seen what made the parameter bad, as a step of the optimizer.
-            known = storage(tensor) in self.causes
-            if name is not None and not known and not found.only_minus_inf:
-                return ENTRY, name
+            known = self.causes.get(tensor) is not None
+            if named is not None and not known and not found.only_minus_inf:
+                return ENTRY, named[0]
         nan = any(each.nan for each in outputs)
         if inputs:
             explained = not nan or any(found.nan for _, found in inputs)
             return (None if explained else NAN_FROM_INF), None
         masks = [each for each in _numbers((args, kwargs)) if not math.isfinite(each)]
         if masks and not nan:
-            return None, None
+            return INTENDED, None
         # That includes `empty`, whose memory may hold anything. The operation becomes a finding
         # only if the tensor is still bad when another operation reads it.
         return ORIGIN, None
 
-    def cause_of(self, outputs: Any) -> Found | None:
-        """The operation behind bad outputs of a module: the first in time, if there are several."""
+    def cause_of(self, outputs: Any, *, masks: bool = False) -> Found | None:
+        """The operation behind bad tensors: the first in time, if there are several. With `masks`
+        also one that made -Inf as told."""
         found = [
             cause for each in tensors(outputs)
-            if (cause := self.causes.get(storage(each))) is not None and not finite(each)
+            if (cause := self.causes.get(each)) is not None and not finite(each)
+            and (masks or cause.kind != INTENDED)
         ]  # fmt: skip
         return min(found, key=lambda cause: cause.number, default=None)
 
@@ -199,28 +240,46 @@ class Operations(TorchDispatchMode):
 _OVERWRITES = {"aten::fill_", "aten::copy_", "aten::zero_", "aten::normal_", "aten::uniform_"}
 
 
-_RUNNING = ("running_mean", "running_var")
+RUNNING = ("running_mean", "running_var")
 
 
 @cache
-def _argument_names(func: Any) -> tuple[str, ...]:
-    """The names of an operation's arguments. Kept, since every operation asks for them."""
-    return tuple(each.name for each in func._schema.arguments)
+def _arguments(func: Any) -> tuple[tuple[str, bool], ...]:
+    """The names of an operation's arguments, and whether the operation changes them. Kept, since
+    every operation asks for them."""
+    schema = func._schema
+    return tuple(
+        (each.name, each.alias_info is not None and each.alias_info.is_write)
+        for each in schema.arguments
+    )
 
 
-def without_statistics(func: Any, args: Any, kwargs: Any) -> tuple[Any, Any]:
-    """The arguments without the running statistics of a batch normalisation that trains. These are
-    written and not read: a NaN in the batch is in them, too, when the operation has run, and when
-    the call runs again. The schemas of some of the operations do not say that."""
-    names = _argument_names(func)
-    if _RUNNING[0] not in names:
-        return args, kwargs
-    given = {**dict(zip(names, args, strict=False)), **kwargs}
-    reads = func._schema.name.endswith(("no_training", "no_update"))
-    if not given.get("training", given.get("train", not reads)):
-        return args, kwargs
-    kept = [None if name in _RUNNING else each for name, each in zip(names, args, strict=False)]
-    return tuple(kept), {name: each for name, each in kwargs.items() if name not in _RUNNING}
+def read(func: Any, args: Any, kwargs: Any, changed: bool) -> list[Tensor]:
+    """The tensors that an operation reads: those that it changes, or the others. What `out=`,
+    `fill_` or `copy_` overwrite is not read.
+
+    The running statistics of a batch normalisation that trains are written and not read: a NaN in
+    the batch is in them, too, when the operation has run, and when the call runs again. The
+    schemas of some of the operations do not say that.
+    """
+    names = _arguments(func)
+    given = {**dict(zip((name for name, _ in names), args, strict=False)), **kwargs}
+    if RUNNING[0] in given:
+        reads = func._schema.name.endswith(("no_training", "no_update"))
+        if given.get("training", given.get("train", not reads)):
+            given = {name: each for name, each in given.items() if name not in RUNNING}
+    if changed and func._schema.name in _OVERWRITES:
+        return []
+    return tensors([given[name] for name, writes in names
+                    if writes is changed and name in given and name != "out"])
+
+
+def _floats(func: Any, args: Any, kwargs: Any) -> list[Tensor]:
+    """The tensors with floating-point numbers that an operation reads, in the order of its
+    arguments."""
+    known = {id(each) for changed in (True, False) for each in read(func, args, kwargs, changed)}
+    every = tensors((args, kwargs))
+    return [each for each in every if id(each) in known and each.is_floating_point()]
 
 
 def _numbers(value: Any) -> list[float]:
@@ -233,17 +292,7 @@ def _numbers(value: Any) -> list[float]:
     return []
 
 
-def storage(tensor: Tensor) -> int:
-    """The address of the memory of a tensor, or its id if the tensor has none."""
-    if tensor.is_nested:
-        tensor = tensor.values()
-    try:
-        return tensor.untyped_storage().data_ptr() or id(tensor)
-    except (NotImplementedError, RuntimeError):
-        return id(tensor)
-
-
-def named(model: torch.nn.Module) -> dict[int, str]:
-    """The names of parameters and buffers, by [`storage`]: views have the same."""
+def named(model: torch.nn.Module) -> dict[int, tuple[str, Tensor]]:
+    """The names of parameters and buffers."""
     pairs = [*model.named_parameters(), *model.named_buffers()]
-    return {storage(tensor): name for name, tensor in pairs}
+    return {storage(tensor): (written(name), tensor) for name, tensor in pairs}

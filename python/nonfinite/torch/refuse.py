@@ -8,17 +8,6 @@ class UnsupportedError(TypeError):
     """The model is of a kind that a watch does not cover."""
 
 
-def is_compiled(module: nn.Module) -> bool:
-    """Whether torch.compile made the module, or module.compile() changed it."""
-    kind = type(module).__name__
-    return kind == "OptimizedModule" or getattr(module, "_compiled_call_impl", None) is not None
-
-
-def compiled(model: nn.Module) -> str | None:
-    """The path of the first module in the model that is compiled."""
-    return next((path for path, each in model.named_modules() if is_compiled(each)), None)
-
-
 def refuse(model: nn.Module) -> None:
     """Raises UnsupportedError for models that hooks would break, or would see parts of, and
     TypeError for what is no module."""
@@ -30,11 +19,6 @@ def refuse(model: nn.Module) -> None:
         raise UnsupportedError("watch does not cover torch.jit: watch the model of Python")
     for path, module in model.named_modules():
         where = f"module {path or 'model'}"
-        if is_compiled(module):
-            raise UnsupportedError(
-                f"{where} is compiled by torch.compile: hooks would break its graph into parts. "
-                "Watch the model before it is compiled"
-            )
         kinds = {each.__name__ for each in type(module).__mro__}
         if kinds & {"FullyShardedDataParallel", "FSDPModule"}:
             raise UnsupportedError(

@@ -1,6 +1,7 @@
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
 """Runs one call of a module again, to name the operation."""
 
+import sys
 import weakref
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, contextmanager, suppress
@@ -11,8 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from nonfinite.torch.frames import Place
+from nonfinite.torch.hooked import owns
 from nonfinite.torch.look import finite, look, mapped, tensors, version
-from nonfinite.torch.operations import Found, Operations, storage
+from nonfinite.torch.operations import RUNNING, Found, Named, Operations
+from nonfinite.torch.storages import storage
 from nonfinite.trace.results import Look
 
 
@@ -41,9 +44,11 @@ class Call:
     """Of the outermost call, for each type of device: the type of autocast, and whether it is on.
     Backward runs without autocast."""
     outputs: list[weakref.ref[Tensor]] = field(default_factory=list)
-    """The outputs of the outermost call."""
+    """The outputs of the outermost call that have gradients."""
     grads: dict[int, Tensor] = field(default_factory=dict)
     """The gradients of these outputs, by the number of the output."""
+    hooks: list[Any] = field(default_factory=list)
+    """Those of the gradients of the inputs."""
     released: bool = False
 
     def inputs(self) -> list[Tensor]:
@@ -73,7 +78,39 @@ class Call:
         """Lets go of all tensors."""
         self.release_inputs()
         self.grads.clear()
+        for each in self.hooks:
+            each.remove()
         self.released = True
+
+
+class Calls(list[Call]):
+    """The calls with gradients of a step, the first one first: an outermost call comes before the
+    calls inside."""
+
+    def wait(self) -> bool:
+        """Whether there may be a backward pass through one of them."""
+        return any(call.outputs for call in self)
+
+    def owner(self, parameter: Tensor) -> Call | None:
+        """The first call of the module that has a parameter."""
+        return next((call for call in self if owns(call.module, parameter)), None)
+
+    def release(self) -> None:
+        """Releases all."""
+        for call in self:
+            call.release()
+        self.clear()
+
+    def release_dead(self) -> None:
+        """Releases the calls of models whose outputs are gone. Outputs that are left may have a
+        backward pass: a program may call the model several times, and add up the losses."""
+        kept = []
+        for call in self:
+            if any(ref() is not None for ref in call.outermost().outputs):
+                kept.append(call)
+            else:
+                call.release()
+        self[:] = kept
 
 
 def autocasts(devices: Iterable[str]) -> list[tuple[str, torch.dtype, bool]]:
@@ -128,9 +165,9 @@ class Running:
 
 @contextmanager
 def as_before(call: Call) -> Any:
-    """The replay draws the random numbers of the call, under its autocast. Afterwards the state of
-    the random numbers and the buffers are what they are now, also buffers that the replay replaces
-    by other tensors.
+    """The replay draws the random numbers of the call, under the autocast of the call, and runs no
+    compiled code. Afterwards the random numbers and the buffers are as they are now, also buffers
+    that the replay replaces by other tensors.
     """
     now = torch.get_rng_state()
     buffers = [
@@ -142,6 +179,8 @@ def as_before(call: Call) -> Any:
     torch.set_rng_state(call.random)
     try:
         with ExitStack() as autocast:
+            if "torch._dynamo" in sys.modules:
+                autocast.enter_context(torch.compiler.set_stance("force_eager"))
             for device, dtype, enabled in call.autocast:
                 autocast.enter_context(torch.autocast(device, dtype, enabled))
             yield
@@ -150,15 +189,16 @@ def as_before(call: Call) -> Any:
         with torch.no_grad():
             for owner, name, buffer, before, kept in buffers:
                 owner[name] = buffer
-                if version(buffer) != before:
-                    buffer.copy_(kept)
+                # Batch normalisation changes its statistics without a new version.
+                if version(buffer) != before or name in RUNNING:
+                    buffer.data.copy_(kept)
 
 
 def forward(
-    call: Call, named: dict[int, str], where: Callable[[], Any]
+    call: Call, named: Named, where: Callable[[], Any]
 ) -> tuple[Found | None, tuple[Look, ...]]:
     """The operation behind the first bad output, and the outputs that were bad again."""
-    mode = Operations(named | names_of(call), where, lambda: False)
+    mode = Operations({**named, **names_of(call)}, where, lambda: False)
     with as_before(call), mode:
         output = call.module.forward(*call.args, **call.kwargs)
     return mode.cause_of(output), bad_looks(output)
@@ -171,13 +211,13 @@ def bad_looks(output: Any) -> tuple[Look, ...]:
 
 
 def until_bad_input(
-    call: Call, child: nn.Module, named: dict[int, str], where: Callable[[], Any]
+    call: Call, child: nn.Module, named: Named, where: Callable[[], Any]
 ) -> Found | None:
     """The operation in `call` that made an input of its child bad.
 
     Runs while `call` itself has not ended. The replay ends where the child gets a bad input.
     """
-    mode = Operations(named | names_of(call), where, lambda: False)
+    mode = Operations({**named, **names_of(call)}, where, lambda: False)
     found: list[Found] = []
 
     def look(_: Any, args: Any, kwargs: Any) -> None:
@@ -186,22 +226,46 @@ def until_bad_input(
             found.append(cause)
             raise _EnoughError
 
-    handle = child.register_forward_pre_hook(look, with_kwargs=True)
+    _run(call, mode, child.register_forward_pre_hook(look, with_kwargs=True))
+    return found[0] if found else None
+
+
+def until_bad_output(
+    call: Call, child: nn.Module, named: Named, where: Callable[[], Any]
+) -> tuple[Found | None, tuple[Look, ...]]:
+    """The operation in `call` that made an output of a module inside bad, and the bad outputs. The
+    replay ends there, unless the output is a mask."""
+    mode = Operations({**named, **names_of(call)}, where, lambda: False)
+    found, looks = list[Found | None](), tuple[Look, ...]()
+
+    def look(_: Any, args: Any, kwargs: Any, output: Any) -> None:
+        nonlocal looks
+        looks = bad_looks(output) or looks
+        cause = mode.cause_of(output)
+        if cause is not None or not all(each.only_minus_inf for each in looks):
+            found.append(cause)
+            raise _EnoughError
+
+    _run(call, mode, child.register_forward_hook(look, with_kwargs=True))
+    return (found[0] if found else None), looks
+
+
+def _run(call: Call, mode: Operations, hook: Any) -> None:
+    """Runs a call again until the hook has seen enough."""
     try:
         with as_before(call), mode:
             call.module.forward(*call.args, **call.kwargs)
     except _EnoughError:
         pass
     finally:
-        handle.remove()
-    return found[0] if found else None
+        hook.remove()
 
 
 class _EnoughError(Exception):
     """Ends a replay."""
 
 
-def backward(call: Call, named: dict[int, str], running: Running) -> Found | None:
+def backward(call: Call, named: Named, running: Running) -> Found | None:
     """The operation behind the first bad gradient, where those of the outputs are finite: of an
     output of a module inside, of a parameter or of an input."""
     leaves: list[Tensor] = []
@@ -220,18 +284,16 @@ def backward(call: Call, named: dict[int, str], running: Running) -> Found | Non
         if cause is not None:
             found.append(cause)
             if cause.number == 0:
-                # In anomaly mode torch would warn of the error.
-                torch.autograd.set_detect_anomaly(False)
                 raise _EnoughError
 
     running.hook = look
-    # The metadata of anomaly mode: the line of the forward operation, for each node.
-    with (
-        as_before(call), torch.enable_grad(), torch.autograd.set_detect_anomaly(True, False),
-        ExitStack() as hooks,
-    ):  # fmt: skip
+    with as_before(call), torch.enable_grad(), ExitStack() as hooks:
         args, kwargs = mapped(call.args, leaf), mapped(call.kwargs, leaf)
-        outputs = tensors(call.module.forward(*args, **kwargs))
+        # The lines, by which the nodes of autograd are named.
+        mode.only_places = True
+        with mode:
+            outputs = tensors(call.module.forward(*args, **kwargs))
+        mode.only_places = False
         pairs = [(outputs[n], grad) for n, grad in call.grads.items() if n < len(outputs)]
         wanted = [*leaves, *[each for each in call.module.parameters() if each.requires_grad]]
         if not pairs or not wanted:
@@ -246,12 +308,12 @@ def backward(call: Call, named: dict[int, str], running: Running) -> Found | Non
     return min(found, key=lambda cause: cause.number, default=None)
 
 
-def names_of(call: Call) -> dict[int, str]:
+def names_of(call: Call) -> Named:
     """Names for the inputs of the model itself, so that the first operation that reads a bad one
     is an entry. An input that was changed in place since is not what the model got."""
     outermost = call.outermost()
     pairs = enumerate(zip(outermost.inputs(), outermost.versions, strict=True))
     return {
-        storage(each): f"input {n} of the model" for n, (each, before) in pairs
+        storage(each): (f"input {n} of the model", each) for n, (each, before) in pairs
         if version(each) == before
     }  # fmt: skip

@@ -1,16 +1,27 @@
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
 """Which calls of a step run again, until one of them names the operation."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 
 from torch import nn
 
 from nonfinite.torch import notes, replay
-from nonfinite.torch.hooked import waits_for_others
+from nonfinite.torch.hooked import attach, inside_compiled, waits_for_others
 from nonfinite.torch.look import finite
 from nonfinite.torch.operations import Found, named
 from nonfinite.torch.replay import Call, Running
 from nonfinite.trace.results import Look
+
+
+@contextmanager
+def inside(module: nn.Module, running: Running) -> Iterator[None]:
+    """The replay sees the modules inside compiled ones, too, where the watch has no hooks."""
+    with ExitStack() as exits:
+        for each in inside_compiled(module):
+            enter, leave = (lambda module, *_: running.enter(module)), running.leave
+            exits.callback(attach(each, enter, lambda *given: leave(given[-1])))
+        yield
 
 
 class Replays:
@@ -27,6 +38,12 @@ class Replays:
         """Runs a call with a bad output again. If the inputs were bad already, runs the caller
         again, which has not ended yet, and so on."""
         child = None
+        if call.args is None:
+            # The inputs are gone: as in backward, the outermost call runs again.
+            outermost = call.outermost()
+            if outermost.inputs_changed():
+                return call, None, (), notes.CHANGED
+            return call, *self._again(outermost, call.module, ended=True)
         while True:
             if call.inputs_changed():
                 return call, None, (), notes.CHANGED
@@ -38,17 +55,22 @@ class Replays:
             child, call = call.module, call.parent
 
     def _again(
-        self, call: Call, child: nn.Module | None
+        self, call: Call, child: nn.Module | None, ended: bool = False
     ) -> tuple[Found | None, tuple[Look, ...], str | None]:
-        """Runs a call again, to its end or until a child gets bad inputs."""
+        """Runs a call again, to its end or until a module inside gets bad inputs, or makes bad
+        outputs if the call has `ended`."""
         names = named(self._model)
         running = self.running = Running(call.module)
         try:
-            if child is not None:
-                return replay.until_bad_input(call, child, names, running.module), (), None
-            found, again = replay.forward(call, names, running.module)
+            with inside(call.module, running):
+                if child is not None and ended:
+                    found, again = replay.until_bad_output(call, child, names, running.module)
+                elif child is not None:
+                    return replay.until_bad_input(call, child, names, running.module), (), None
+                else:
+                    found, again = replay.forward(call, names, running.module)
         except Exception as error:
-            return None, (), f"the replay failed: {error}"
+            return None, (), notes.failed(error)
         finally:
             self.running = None
         return found, again, None if found or again else "the replay gave finite numbers"
@@ -74,9 +96,10 @@ class Replays:
                 continue
             running = self.running = Running(call.module)
             try:
-                found = replay.backward(call, named(self._model), running)
+                with inside(call.module, running):
+                    found = replay.backward(call, named(self._model), running)
             except Exception as error:
-                note = f"the replay failed: {error}"
+                note = notes.failed(error)
                 continue
             finally:
                 self.running = None

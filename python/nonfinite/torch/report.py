@@ -1,14 +1,39 @@
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
 """What a watch found."""
 
 import json
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
 from nonfinite._native import NonFiniteError
+from nonfinite.torch import frames
 from nonfinite.trace.results import WORDS, Look, as_json
 
 FORWARD, BACKWARD = "forward", "backward"
 UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Past:
+    """A step before the finding."""
+
+    step: int
+    loss: float | None
+    """What backward began with. None if that was no single number, or if there was no backward."""
+    largest_weight: float | None
+    """The largest magnitude of a finite weight. None where the watch did not look."""
+    weight: str | None
+    """The parameter that has this weight."""
+
+    def __str__(self) -> str:
+        parts = [f"step {self.step}:"]
+        if self.loss is not None:
+            parts.append(f"loss {self.loss:.3g},")
+        if self.largest_weight is not None:
+            parts.append(f"largest weight {self.largest_weight:.3g} in {self.weight}")
+        return " ".join(parts).rstrip(",")
 
 
 @dataclass(frozen=True)
@@ -28,7 +53,7 @@ class Finding:
     file: str | None
     line: int | None
     """The line of the user's code. In backward: the line of the forward operation, or the line that
-    called backward if the bad gradient came from outside of the model."""
+    called backward if the operation outside of the model is not known."""
     code: str | None
     inputs: tuple[Look, ...]
     outputs: tuple[Look, ...]
@@ -39,6 +64,8 @@ class Finding:
     parameter: str | None = None
     """The bad parameter, buffer or input that an entry reads."""
     note: str | None = None
+    history: tuple[Past, ...] = ()
+    """The first step and the last ones, if the weights have grown more than a hundredfold."""
 
     @property
     def coordinate(self) -> tuple[int, ...] | None:
@@ -71,7 +98,44 @@ class Finding:
         lines += [f"  {each}" for each in self.outputs]
         if self.note:
             lines.append(f"  note: {self.note}")
+        if self.history:
+            lines.append("  the training diverges: the weights have grown more than a hundredfold")
+            lines += [f"    {each}" for each in self.history]
         return "\n".join(lines)
+
+
+def made(
+    found: Any,
+    *,
+    phase: str,
+    module: str | None,
+    module_type: str,
+    place: tuple[str, int] | None,
+    outputs: tuple[Look, ...],
+    step: int,
+    note: str | None,
+    history: tuple[Past, ...],
+) -> Finding:
+    """A finding of an operation, or of bad `outputs` whose operation is not known."""
+    distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
+    file, line = place or (None, None)
+    return Finding(
+        kind=found.kind if found else UNKNOWN,
+        phase=phase,
+        module=module,
+        module_type=module_type,
+        operator=found.operator if found else None,
+        file=file,
+        line=line,
+        code=frames.code_of(place),
+        inputs=found.inputs if found else (),
+        outputs=found.outputs if found else outputs,
+        step=step,
+        rank=torch.distributed.get_rank() if distributed else None,
+        parameter=found.parameter if found else None,
+        note=note,
+        history=history,
+    )
 
 
 class BadValueError(NonFiniteError):

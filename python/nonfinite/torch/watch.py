@@ -2,6 +2,7 @@
 """`watch`: looks at the outputs and gradients of all modules of a model."""
 
 import contextlib
+import dataclasses
 import weakref
 from collections.abc import Callable
 from functools import partial
@@ -13,28 +14,56 @@ from torch import Tensor, nn
 
 from nonfinite.torch import frames, notes, replay
 from nonfinite.torch.called import Called
-from nonfinite.torch.hooked import gets_hooks, inside_parallel, owns
+from nonfinite.torch.history import History
+from nonfinite.torch.hooked import (
+    attach,
+    eager,
+    gets_hooks,
+    inside_compiled,
+    inside_parallel,
+    paths,
+    written,
+)
 from nonfinite.torch.later import Later
-from nonfinite.torch.look import finite, in_transform, look, tensors, version
-from nonfinite.torch.operations import Found, Operations, named
+from nonfinite.torch.look import finite, in_transform, is_away, look, tensors, version
+from nonfinite.torch.operations import Found, Named, Operations, named
+from nonfinite.torch.outside import in_backward, outside
 from nonfinite.torch.refuse import refuse
-from nonfinite.torch.replay import Call, Running
+from nonfinite.torch.replay import Call, Calls, Running
 from nonfinite.torch.replays import Replays
-from nonfinite.torch.report import BACKWARD, FORWARD, UNKNOWN, Finding, BadValueError
-from nonfinite.torch.waiting import Waiting, carrier
-
-
-def in_backward() -> bool:
-    """Whether this thread runs a backward pass."""
-    return torch._C._current_autograd_node() is not None
+from nonfinite.torch.report import BACKWARD, FORWARD, BadValueError, Finding, made
+from nonfinite.torch.scaler import Scaler
+from nonfinite.trace.results import INTENDED, Look
 
 
 class Watch:
-    """The watch of a model. `watch` makes one.
+    """A watch of a model, for a `with` statement: names the operation that made the first NaN or
+    infinity.
 
-    A hook that mends the gradient of the output of an `nn.Linear` or `nn.LayerNorm`
-    (`output.register_hook(torch.nan_to_num)`) hides that the gradient was bad: the watch looks at
-    the gradient of the weight, which is finite then.
+    model: the model. It may be compiled by torch.compile, or have parts that are.
+
+    on_bad: "raise" raises BadValueError. "record" collects findings in `findings`, one for each
+    step. A function is called with each finding.
+
+    backward: whether to look at gradients and at the loss, too.
+
+    operations: whether to look at the output of every operation, and not only of every module.
+    Slow. It names faults in modules that change their inputs in place, and faults of the optimizer.
+
+    scaler: the GradScaler of the program. A bad gradient is counted in `overflows` as long as the
+    scale is more than 1, and is no finding.
+
+    once_a_step: whether the answers stay on the device until backward begins, and then until
+    backward ends; without gradients until the model returns. None: on all devices except the CPU.
+    A bad output is a finding of `loss.backward()` then, or of the next call of the model, or of the
+    end of the watch, if there is no backward.
+
+    The loss is looked at when backward begins, and so are the operations between the end of the
+    model's call and backward. Raises UnsupportedError for models that a watch does not cover.
+
+    A bad gradient inside of the model is no finding if a hook of the program mends it
+    (`output.register_hook(torch.nan_to_num)`) before it reaches a parameter, an input or an output
+    of the model.
     """
 
     def __init__(
@@ -49,65 +78,69 @@ class Watch:
     ) -> None:
         if on_bad not in ("raise", "record") and not callable(on_bad):
             raise ValueError("on_bad must be 'raise', 'record' or a function")
-        if scaler is not None and not hasattr(scaler, "get_scale"):
-            raise TypeError(f"scaler is a {type(scaler).__name__}, and must be a GradScaler")
         refuse(model)
         self.findings: list[Finding] = []
         """One finding for each step in which there was one."""
-        self.overflows = 0
-        """How often a gradient overflowed under the GradScaler, as expected."""
         self.steps = 0
-        self._model, self._on_bad, self._scaler = model, on_bad, scaler
+        self._model, self._on_bad, self._scaler = model, on_bad, Scaler(scaler)
         self._top = inside_parallel(model)
         self._backward, self._operations = backward, operations
         self._exits = contextlib.ExitStack()
         self._mode: Operations | None = None
         self._running = Running(None)
         self._stack: list[Call] = []
-        self._calls: list[Call] = []
+        self._calls = Calls()
         self._replays = Replays(model)
         self._found_in: int | None = None
         self._masks: set[nn.Module] = set()
         self._devices = {each.device.type for each in model.parameters()} | {"cpu"}
         self._paths: dict[nn.Module, str] = {}
+        self.names: Named = {}
+        self._history = History(model)
         self._entered = False
         self._called = Called(model, self._top)
-        self._ending = False
         self._ended = True
+        # Whether the backward pass that runs has come to this model.
+        self._reached = False
         self._once_a_step = once_a_step
         self._later = Later()
-        self._waiting = Waiting()
         self._seen: tuple[weakref.ref[Tensor], int] | None = None
-        self._seen_gradient: weakref.ref[Tensor] | None = None
 
     @property
     def first(self) -> Finding | None:
         """The first finding."""
         return self.findings[0] if self.findings else None
 
+    @property
+    def overflows(self) -> int:
+        """How often a gradient overflowed under the GradScaler, as expected."""
+        return self._scaler.overflows
+
     def __enter__(self) -> "Watch":
         if self._entered:
             raise RuntimeError("this watch is in use: make another one for an inner `with`")
-        self._entered = True
         self._called.clear()
-        for path, module in self._model.named_modules():
-            self._paths[module] = path
-            if module is not self._top and not gets_hooks(module):
-                continue
-            before = module.register_forward_pre_hook(self._before, with_kwargs=True)
-            after = module.register_forward_hook(self._after, with_kwargs=True, always_call=True)
-            self._exits.callback(before.remove)
-            self._exits.callback(after.remove)
-        if self._backward:
-            for name, parameter in self._model.named_parameters():
-                if parameter.requires_grad:
-                    handle = parameter.register_post_accumulate_grad_hook(self._parameter(name))
-                    self._exits.callback(handle.remove)
-        if self._operations:
-            self._exits.enter_context(torch.autograd.set_detect_anomaly(True, False))
-            names, where = named(self._model), self._running.module
-            self._mode = Operations(names, where, in_backward, whole=True)
-            self._exits.enter_context(self._mode)
+        self.names = named(self._model)
+        self._paths = paths(self._model)
+        inside = inside_compiled(self._model)
+        # An error below removes what has been added to the model and to torch.
+        with contextlib.ExitStack() as exits:
+            for module in self._paths:
+                if module is self._top or gets_hooks(module) and module not in inside:
+                    exits.callback(attach(module, self._before, self._after))
+            if self._backward:
+                for name, parameter in self._model.named_parameters():
+                    if parameter.requires_grad:
+                        hook = partial(self._see, f"gradient of {written(name)}", None, parameter)
+                        exits.callback(parameter.register_hook(hook).remove)
+                outside.join(self)
+                exits.callback(outside.leave, self)
+            if self._operations:
+                where = self._running.module
+                self._mode = Operations(self.names, where, in_backward, whole=True)
+                exits.enter_context(self._mode)
+            self._exits = exits.pop_all()
+        self._entered = True
         return self
 
     def __exit__(
@@ -116,9 +149,17 @@ class Watch:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._exits.close()
-        self._release()
-        self._entered = False
+        try:
+            # The program may end because of what the device has not been asked for yet.
+            if not self._stack and (kind is None or issubclass(kind, Exception)):
+                self._later.answer()
+        finally:
+            self._exits.close()
+            # Torch calls no hook of a module that ends by KeyboardInterrupt.
+            self._stack.clear()
+            self._running = Running(None)
+            self._release()
+            self._entered = False
         if kind is None:
             self._called.warn()
 
@@ -132,8 +173,10 @@ class Watch:
             return
         self._called.add(module)
         parent = self._stack[-1] if self._stack else None
-        if parent is None and not in_backward():
-            self._begin(module)
+        if parent is None:
+            outside.close()
+            if not in_backward():
+                self._begin(module)
         call = Call(
             module,
             self._paths[module],
@@ -158,31 +201,25 @@ class Watch:
         the other, and a checkpoint calls modules again in backward."""
         again = bool(self._calls) and self._calls[0].module is module
         if module is self._top or again or self._ended:
-            if self._ended or self._ending:
+            self._later.answer()
+            if self._ended:
                 self._release()
+                outside.forget()
             else:
-                self._release_dead()
-            self._ending = self._ended = False
+                self._calls.release_dead()
+                if not self._calls:
+                    self._forget()
+            self._ended = False
             self.steps += 1
-
-    def _release_dead(self) -> None:
-        """Releases the calls of models whose outputs are gone. Outputs that are left may have a
-        backward pass: a program may call the model several times, and add up the losses."""
-        kept, calls = [], self._calls
-        for call in calls:
-            if any(ref() is not None for ref in call.outermost().outputs):
-                kept.append(call)
-            else:
-                call.release()
-        self._calls = kept
-        if not kept:
-            self._running.forget()
 
     def _after(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         if torch.compiler.is_compiling() or in_transform():
             return
         if self._replays.running is not None:
             self._replays.running.leave(output)
+            return
+        if not self._stack or self._stack[-1].module is not module:
+            # `_before` raised the finding of the call before.
             return
         call = self._stack.pop()
         if self._mode is not None:
@@ -191,48 +228,54 @@ class Watch:
                 self._mode.inputs = {}
         if output is not None and self._found_in != self.steps:
             self._look(call, output)
-        if call.parent is not None and not self._later.asked:
+        if call.parent is not None:
             call.release_inputs()
+        if not self._stack and self._backward and torch.is_grad_enabled() and not in_backward():
+            outside.open()
 
     def _look(self, call: Call, output: Any) -> None:
         """Looks at the output of a call, or asks the device, and waits for gradients."""
         module, now = call.module, list[Tensor]()
         outputs = tensors(output)
-        for each in outputs:
+        for number, each in enumerate(outputs):
             # A container often returns the output of its last child.
             if self._seen is not None and self._seen[0]() is each:
                 if self._seen[1] == version(each):
                     continue
-            if self._is_later(each):
-                if module not in self._masks:
-                    self._later.ask(each, partial(self._bad_output, call, None))
+            if self.is_later(each):
+                self._later.ask(each, partial(self._bad_later, call, number))
             elif not finite(each):
                 now.append(each)
                 continue
             self._seen = weakref.ref(each), version(each)
         if now and not self._only_a_mask(module, now):
             self._bad_output(call, output)
-        if not self._stack and self._later.asked:
-            self._later.answer()
-            for inner in reversed(self._calls):
-                if inner.parent is None:
-                    break
-                inner.release_inputs()
-        if self._backward and torch.is_grad_enabled():
-            if call.parent is None:
-                call.outputs = [weakref.ref(each) for each in outputs]
-            for number, each in enumerate(outputs):
-                if each.requires_grad:
-                    each.register_hook(self._gradient(call, number))
+        if call.parent is None:
+            gradients = self._backward and torch.is_grad_enabled()
+            if gradients:
+                call.outputs = [weakref.ref(each) for each in outputs if each.requires_grad]
+                self._hook_gradients(call, outputs)
+            if not (gradients and call.outputs):
+                self._later.answer()
 
     def _only_a_mask(self, module: nn.Module, bad: list[Tensor]) -> bool:
         return module in self._masks and all(look("", each).only_minus_inf for each in bad)
 
-    def _is_later(self, tensor: Tensor) -> bool:
-        return not tensor.is_cpu if self._once_a_step is None else self._once_a_step
+    def is_later(self, tensor: Tensor) -> bool:
+        """Whether the answer about a tensor stays on the device."""
+        if self._operations:
+            return False
+        return is_away(tensor) if self._once_a_step is None else self._once_a_step
 
-    def _bad_output(self, call: Call, output: Any) -> bool:
-        """Names the operation behind a bad output. Returns whether there is a finding."""
+    def _bad_later(self, call: Call, number: int, seen: Look | None) -> bool:
+        """An output of a call was bad."""
+        if call.module in self._masks and (seen is None or seen.only_minus_inf):
+            return False
+        return self._bad_output(call, None, _named(f"output {number}", seen))
+
+    def _bad_output(self, call: Call, output: Any, seen: tuple[Look, ...] = ()) -> bool:
+        """Names the operation behind a bad output, which may be gone. Then `seen` is what the
+        device saw. Returns whether there is a finding."""
         if self._found_in == self.steps:
             return True
         innermost, note = call, None
@@ -241,7 +284,7 @@ class Watch:
             found = self._mode.cause_of(output)
         else:
             call, found, again, note = self._replays.forward(call)
-            outputs = outputs or again
+            outputs = outputs or again or seen
         if found is None and note is None and all(each.only_minus_inf for each in outputs):
             # No operation made the -Inf of other numbers: a mask.
             self._masks.add(innermost.module)
@@ -251,68 +294,53 @@ class Watch:
 
     # Backward.
 
-    def _gradient(self, call: Call, number: int) -> Callable[[Tensor], None]:
-        def hook(grad: Tensor) -> None:
-            if self._replays.running is not None or self._found_in == self.steps:
-                return
-            if not self._ending:
-                self._ending = True
-                engine = torch.autograd.Variable._execution_engine
-                engine.queue_callback(self._end_of_backward)
-            # `_bad_gradient` drops the bad ones.
-            if call.parent is None and not call.released:
-                call.grads[number] = grad
-            if self._is_later(grad):
-                self._later.ask(grad, partial(self._bad_gradient, grad, call, number))
-            elif self._seen_gradient is None or self._seen_gradient() is not grad:
-                weight = carrier(call.module)
-                if weight is not None:
-                    bad = partial(self._bad_gradient, grad, call, number)
-                    self._waiting.add(weight, grad, bad)
-                elif not finite(grad):
-                    self._waiting.look()
-                    self._bad_gradient(grad, call, number)
-                self._seen_gradient = weakref.ref(grad)
+    def _hook_gradients(self, call: Call, outputs: list[Tensor]) -> None:
+        """Looks at the gradients that the outermost call gets and gives. A bad gradient inside
+        reaches those, or a parameter, if it matters."""
+        for number, each in enumerate(outputs):
+            if each.requires_grad:
+                each.register_hook(partial(self._gradient, call, number))
+        for number, each in enumerate(call.inputs()):
+            if each.requires_grad:
+                # A program may call its model with one tensor in many steps.
+                hook = partial(self._see, f"gradient of input {number}", call, None)
+                call.hooks.append(each.register_hook(hook))
 
-        return hook
+    def _gradient(self, call: Call, number: int, grad: Tensor) -> None:
+        """An output of the outermost call has a gradient."""
+        if self._replays.running is None and not call.released:
+            # A replay drops the bad ones.
+            call.grads[number] = grad
+            self._see(f"gradient of output {number}", call, None, grad)
 
-    def _parameter(self, name: str) -> Callable[[Tensor], None]:
-        def hook(parameter: Tensor) -> None:
-            grad = parameter.grad
-            if self._replays.running is not None or self._found_in == self.steps or grad is None:
-                return
-            bad = partial(self._bad_gradient, grad, None, 0, name, parameter)
-            if self._is_later(grad):
-                self._later.ask(grad, bad)
-            elif finite(grad):
-                self._waiting.settle(parameter)
-            else:
-                self._waiting.look()
-                bad()
-
-        return hook
+    def _see(self, title: str, call: Call | None, parameter: Tensor | None, grad: Tensor) -> None:
+        """Looks at a gradient."""
+        if self._replays.running is not None:
+            return
+        self._reached = True
+        if self._found_in == self.steps:
+            return
+        bad = partial(self._bad_gradient, title, call, parameter)
+        if not self.is_later(grad):
+            if not finite(grad):
+                bad(grad)
+        else:
+            # A gradient of a parameter that is kept here would be copied into the parameter.
+            self._later.ask(grad, partial(bad, grad if parameter is None else None))
 
     def _bad_gradient(
         self,
-        grad: Tensor,
+        title: str,
         call: Call | None,
-        number: int,
-        name: str | None = None,
-        parameter: Tensor | None = None,
+        parameter: Tensor | None,
+        grad: Tensor | None,
+        seen: Look | None = None,
     ) -> bool:
-        """Names the operation behind the bad gradient of an output of `call`, or of a parameter.
-        Returns True: the step is judged."""
-        if self._found_in == self.steps:
+        """Names the operation behind a bad gradient. Returns True: the step is judged."""
+        if self._found_in == self.steps or self._is_expected(self._scaler.expects()):
             return True
-        scale = None
-        if self._scaler is not None and self._scaler.is_enabled():
-            scale = self._scaler.get_scale()
-            if scale > 1:
-                self.overflows += 1
-                self._found_in = self.steps
-                return True
         if parameter is not None:
-            call = next((each for each in self._calls if owns(each.module, parameter)), None)
+            call = self._calls.owner(parameter)
         at, note = call, None
         if self._mode is not None:
             found = self._mode.cause_of(grad)
@@ -320,28 +348,77 @@ class Watch:
             at, found, note = self._replays.backward(self._calls)
             if found is None and call is not None and call.released:
                 note = notes.RELEASED
-        outside = note == notes.LOSS
-        if scale is not None:
-            note = "; ".join(filter(None, (note, notes.scaled(scale, self.overflows))))
-        path = f"model.{call.path}" if call and call.path else "model"
-        title = f"gradient of {name}" if name else f"gradient of output {number} of {path}"
-        self._report(BACKWARD, at or call, found, (look(title, grad),), note, outside)
+        if grad is None and seen is None and parameter is not None:
+            grad = parameter.grad
+        looks = _named(title, seen) if grad is None else (look(title, grad),)
+        self._report(BACKWARD, at or call, found, looks, note, note == notes.LOSS)
         return True
 
-    def _end_of_backward(self) -> None:
-        self._ending, self._ended = False, True
+    def _is_expected(self, expected: bool) -> bool:
+        """If so, the step is judged."""
+        if expected:
+            self._found_in = self.steps
+        return expected
+
+    # Outside of the model.
+
+    def is_busy(self) -> bool:
+        """Whether a call of a module runs, or a replay."""
+        return bool(self._stack) or self._replays.running is not None
+
+    def is_idle(self) -> bool:
+        """Whether no call of a module waits for backward."""
+        return self._ended or not self._calls.wait()
+
+    def backward_begins(
+        self, roots: list[Tensor], bad: list[Tensor], seen: Operations | None
+    ) -> None:
+        """Backward begins with `roots`, of which some may be bad. `seen`: the operations outside of
+        the model."""
+        self._reached = False
         self._later.answer()
-        self._waiting.look()
-        self._release()
+        self._history.add(self._step(), roots)
+        if not bad or self._found_in == self.steps:
+            return
+        seen = self._mode or seen
+        found = seen.cause_of(bad, masks=True) if seen is not None else None
+        if self._is_expected(self._scaler.expects_loss(found)):
+            return
+        note = notes.LOSS_IS_BAD if found is None else None
+        if found is not None and found.kind == INTENDED:
+            note = notes.MASK
+        looks = tuple(look(f"loss {n}" if n else "loss", each) for n, each in enumerate(bad))
+        self._report(FORWARD, None, found, looks, note, outside=True)
+
+    def bad_outside(self, found: Found) -> None:
+        """An operation outside of the model made a bad gradient of a loss that is finite."""
+        if self._found_in != self.steps and not self._is_expected(self._scaler.expects()):
+            self._report(BACKWARD, None, found, found.outputs, None, outside=True)
+
+    def backward_ends(self, ran: bool, keeps: bool, creates: bool) -> None:
+        """Backward ends. `ran`: without an error. `keeps`: the graph. `creates`: a graph of the
+        gradients, which are a part of the step then."""
+        if not self._reached and not self.is_idle():
+            # It is one of another model, and this one waits for another backward.
+            return
+        self._ended = not creates
+        try:
+            if ran:
+                self._later.answer()
+        finally:
+            if not keeps and not creates:
+                self._release()
 
     def _release(self) -> None:
         self._later.forget()
-        self._waiting.forget()
-        self._seen_gradient = None
-        for call in self._calls:
-            call.release()
-        self._calls.clear()
+        self._calls.release()
+        self._forget()
+
+    def _forget(self) -> None:
+        """There will be no backward through the operations so far."""
         self._running.forget()
+        if self._mode is not None:
+            self._mode.forget_graph()
 
     # Both.
 
@@ -354,32 +431,27 @@ class Watch:
         note: str | None,
         outside: bool = False,
     ) -> None:
-        """Makes a finding. `outside`: the bad gradient came from outside of the model."""
-        module: nn.Module | None = call.module if call else self._model
-        place = call.place if call else None
-        if outside:
-            # The line that calls backward: no other one is known.
-            module, place = None, frames.caller()
-        elif found is not None:
-            module, phase, place = found.module, found.phase, found.place or place
-        if place is None and phase == FORWARD:
+        """Makes a finding. `outside`: the operation is not one of the model."""
+        module: nn.Module | None = None if outside else call.module if call else self._model
+        place = found.place if found is not None else None
+        if found is not None:
+            module, phase = found.module, found.phase
+        if place is None and call is not None and not outside:
+            place = call.place
+        if place is None and (outside or phase == FORWARD):
+            # For a bad gradient from outside: the line that calls backward.
             place = frames.caller()
-        distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
-        finding = Finding(
-            kind=found.kind if found else UNKNOWN,
+        scaled = self._scaler.note() if phase == BACKWARD else None
+        finding = made(
+            found,
             phase=phase,
             module=None if module is None else self._paths.get(module, "?"),
-            module_type="" if module is None else type(module).__name__,
-            operator=found.operator if found else None,
-            file=place[0] if place else None,
-            line=place[1] if place else None,
-            code=frames.code_of(place),
-            inputs=found.inputs if found else (),
-            outputs=found.outputs if found else outputs,
-            step=self.steps - 1,
-            rank=torch.distributed.get_rank() if distributed else None,
-            parameter=found.parameter if found else None,
-            note=note,
+            module_type="" if module is None else type(eager(module)).__name__,
+            place=place,
+            outputs=outputs,
+            step=self._step(),
+            note="; ".join(filter(None, (note, scaled))) or None,
+            history=self._history.diverging(self._step()),
         )
         self._found_in = self.steps
         self.findings.append(finding)
@@ -387,3 +459,11 @@ class Watch:
             self._on_bad(finding)
         elif self._on_bad == "raise":
             raise BadValueError(finding)
+
+    def _step(self) -> int:
+        """How many calls of the model came before this one."""
+        return max(self.steps - 1, 0)
+
+
+def _named(name: str, seen: Look | None) -> tuple[Look, ...]:
+    return () if seen is None else (dataclasses.replace(seen, name=name),)

@@ -14,11 +14,13 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("model", help="the .onnx file")
     parser.add_argument("--input", metavar="X.npz", help="arrays for the inputs, by their names; "
-                        "without this the inputs are random")
+                        "the other inputs are random")
     parser.add_argument("--dim", metavar="NAME=SIZE", action="append", default=[],
                         help="the size of an open dimension, for random inputs")
     parser.add_argument("--shape", metavar="INPUT=1,3,224,224", action="append", default=[],
                         help="the shape of an input, for random inputs")
+    parser.add_argument("--value", metavar="INPUT=NUMBER", action="append", default=[],
+                        help="the number that fills an input, among random inputs")
     parser.add_argument("--seed", type=int, default=0, help="of random inputs (default: 0)")
     parser.add_argument("--allow", metavar="NAME", action="append", default=[],
                         help="a node or tensor whose infinities are intended; * as in file names")
@@ -37,8 +39,12 @@ def main(arguments: Sequence[str]) -> int:
         dims = {name: int(size) for name, size in (each.split("=") for each in options.dim)}
         pairs = [each.rsplit("=", 1) for each in options.shape]
         shapes = {name: [int(size) for size in sizes.split(",") if size] for name, sizes in pairs}
+        numbers = [each.rsplit("=", 1) for each in options.value]
+        values = {name: float(number) for name, number in numbers}
     except ValueError:
-        parser.error("--dim needs NAME=SIZE, --shape needs INPUT=SIZE,SIZE,...")
+        parser.error(
+            "--dim needs NAME=SIZE, --shape needs INPUT=SIZE,SIZE,..., --value needs INPUT=NUMBER"
+        )
     try:
         # First, as its error says which packages are missing.
         from nonfinite.trace.onnx import trace_onnx
@@ -50,6 +56,7 @@ def main(arguments: Sequence[str]) -> int:
             allow=options.allow,
             dims=dims,
             shapes=shapes,
+            values=values,
             seed=options.seed,
             threads=options.threads,
             level=options.level,
@@ -59,7 +66,8 @@ def main(arguments: Sequence[str]) -> int:
         if options.html:
             report.to_html(options.html)
     except Exception as error:  # The runtime has no common class of errors.
-        print(f"nonfinite trace: {error}", file=sys.stderr)
+        notes = getattr(error, "__notes__", [])
+        print("\n".join([f"nonfinite trace: {error}", *notes]), file=sys.stderr)
         return 2
     print(report.to_json() if options.json else report)
     return 0 if report.clean else 1

@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 import onnxruntime as ort
-from onnx import GraphProto, TensorProto, ValueInfoProto, helper
+from onnx import GraphProto, TensorProto, ValueInfoProto, helper, numpy_helper
+
+from nonfinite.trace.model import constant
 
 # The size of a dimension that the model leaves open, except the first one, which becomes 1.
 OPEN_SIZE = 32
 
 # Types that numpy has no name for. Arrays of the unsigned type of the same width are their bits;
 # arrays of ml_dtypes are taken, too.
-BITS = {
+BITS: dict[int, Any] = {
     TensorProto.BFLOAT16: np.uint16,
     TensorProto.FLOAT8E4M3FN: np.uint8,
     TensorProto.FLOAT8E4M3FNUZ: np.uint8,
@@ -44,60 +46,122 @@ def read(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
             raise ValueError(f"{path} has an array that is not of numbers: {error}") from error
 
 
-def random(
+def complete(
     graph: GraphProto,
+    given: Mapping[str, Any],
     dims: Mapping[str, int],
     shapes: Mapping[str, Sequence[int]],
+    values: Mapping[str, float],
     seed: int,
+    size: int = OPEN_SIZE,
+    last: bool = False,
 ) -> dict[str, np.ndarray]:
-    """Random inputs: normal numbers, booleans, and the integers 0 and 1.
+    """The given inputs as arrays. The others are random: normal numbers, booleans, and the integers
+    0 and 1.
 
     `dims` gives sizes by the names of open dimensions, `shapes` gives shapes by the names of
-    inputs. Raises ValueError for an input that is no tensor of numbers, and for a name in `dims` or
-    `shapes` that the model does not have.
+    inputs, and `values` gives numbers that fill inputs. Other open dimensions have `size`, or only
+    the `last` dimension of an input does; the first one is 1.
+
+    Raises TypeError for given inputs that are no mapping, and ValueError for a name that the model
+    does not have, for a given array of another type than the model's, and for an input that is no
+    tensor of numbers.
     """
-    for name, size in dims.items():
-        if not _is_size(size):
-            raise ValueError(f"the size of dimension {name} is {size!r}; it must be 0, 1, 2, ...")
+    if not isinstance(given, Mapping):
+        raise TypeError(f"inputs is a {type(given).__name__}, and must be a dict of arrays by name")
+    for name, one in dims.items():
+        if not _is_size(one):
+            raise ValueError(f"the size of dimension {name} is {one!r}; it must be 0, 1, 2, ...")
     for name, sizes in shapes.items():
         if not isinstance(sizes, Sequence) or not all(map(_is_size, sizes)):
             raise ValueError(f"the shape of {name} is {sizes!r}; it must be a list of sizes")
-    found = wanted(graph)
-    names = {value.name for value in found}
-    if more := shapes.keys() - names:
-        raise ValueError(f"the model has no inputs {sorted(more)}; it has {sorted(names)}")
-    params = {dim.dim_param for value in found for dim in value.type.tensor_type.shape.dim} - {""}
+    known = {value.name: value for value in graph.input}
+    for value in known.values():
+        kind = value.type.WhichOneof("value")
+        if kind != "tensor_type" or value.type.tensor_type.elem_type == TensorProto.STRING:
+            what = "of strings" if kind == "tensor_type" else f"a {str(kind).partition('_')[0]}"
+            raise ValueError(f"input {value.name} is {what}: a trace takes tensors of numbers only")
+    options = shapes.keys() | values.keys()
+    if more := (given.keys() | options) - known.keys():
+        raise ValueError(f"the model has no inputs {sorted(more)}; it has {sorted(known)}")
+    open_ = [value for value in wanted(graph) if value.name not in given]
+    if more := options - {value.name for value in open_}:
+        raise ValueError(f"shapes and values are for random inputs, and not for {sorted(more)}")
+    params = {dim.dim_param for value in open_ for dim in _dims(value)} - {""}
     if more := dims.keys() - params:
         raise ValueError(f"the model has no dimensions {sorted(more)}; it has {sorted(params)}")
     source = np.random.default_rng(seed)
-    return {
-        value.name: _random(value, shapes.get(value.name, _shape(value, dims)), source)
-        for value in found
-    }
+    # A dimension that comes first somewhere, such as the batch, is 1 everywhere.
+    ones = {dim.dim_param for value in open_ for dim in _dims(value)[:1]} - {""}
+    made = {name: _array(known[name], array) for name, array in given.items()}
+    for value in open_:
+        name = value.name
+        shape = shapes.get(name, _shape(value, {**dict.fromkeys(ones, 1), **dims}, size, last))
+        made[name] = _random(value, shape, source)
+        if name in values:
+            if value.type.tensor_type.elem_type in BITS:
+                raise ValueError(f"numpy has no type for the value of input {name}: give the input")
+            made[name] = np.full_like(made[name], values[name])
+    return made
+
+
+def other_sizes(graph: GraphProto) -> list[int]:
+    """Sizes for open dimensions, of a model that does not run with `OPEN_SIZE`: usual ones, and
+    those that the constants of its own nodes name."""
+    constants, named = _constants(graph), set[int]()
+    for node in graph.node:
+        tensors = [constants[name] for name in node.input[1:] if name in constants]
+        if node.op_type in ("MatMul", "Gemm"):
+            named |= {tensor.dims[0] for tensor in tensors if tensor.dims}
+        elif node.op_type in ("Reshape", "Slice", "Pad", "Expand", "Split"):
+            for tensor in tensors:
+                if tensor.data_type == TensorProto.INT64 and np.prod(tensor.dims) < 16:
+                    numbers = numpy_helper.to_array(tensor).ravel()
+                    named |= {*map(int, numbers), int(np.prod(numbers[numbers > 0]))}
+    return [OPEN_SIZE, 256, 512, 1, 224, 64, *sorted(x for x in named if 1 < x <= 4096)[:16]]
+
+
+def compared(graph: GraphProto) -> dict[str, list[float]]:
+    """The numbers with which the model compares its inputs, such as the sample rates it knows."""
+    constants, found = _constants(graph), dict[str, list[float]]()
+    names = {value.name for value in graph.input}
+    for node in graph.node:
+        for name, number in (node.input, node.input[::-1]) if node.op_type == "Equal" else ():
+            if name in names and number in constants:
+                numbers = numpy_helper.to_array(constants[number]).ravel().tolist()
+                found.setdefault(name, []).extend(numbers)
+    return found
+
+
+def _constants(graph: GraphProto) -> dict[str, TensorProto]:
+    made = {node.output[0]: tensor for node in graph.node if (tensor := constant(node))}
+    return made | {tensor.name: tensor for tensor in graph.initializer}
 
 
 def _is_size(size: Any) -> bool:
     return isinstance(size, (int, np.integer)) and int(size) >= 0
 
 
-def _shape(value: ValueInfoProto, dims: Mapping[str, int]) -> list[int]:
-    shape = []
-    for axis, dim in enumerate(value.type.tensor_type.shape.dim):
-        named = dims.get(dim.dim_param) if dim.dim_param else None
-        # Some exporters write -1 for an open dimension.
-        size = dim.dim_value if dim.dim_value > 0 else (1 if axis == 0 else OPEN_SIZE)
-        shape.append(size if named is None else named)
-    return shape
+def _dims(value: ValueInfoProto) -> list[Any]:
+    return list(value.type.tensor_type.shape.dim)
+
+
+def _shape(
+    value: ValueInfoProto, named: Mapping[str, int], size: int, only_last: bool
+) -> list[int]:
+    # Some exporters write 0 or -1 for an open dimension.
+    shape = [
+        dim.dim_value if dim.dim_value > 0 else named.get(dim.dim_param) for dim in _dims(value)
+    ]
+    first = max(len(shape) - 1, 1) if only_last else 1
+    return [one if one is not None else size if axis >= first else 1
+            for axis, one in enumerate(shape)]  # fmt: skip
 
 
 def _random(
     value: ValueInfoProto, shape: Sequence[int], source: np.random.Generator
 ) -> np.ndarray:
     tensor = value.type.tensor_type
-    if not value.type.HasField("tensor_type") or tensor.elem_type == TensorProto.STRING:
-        raise ValueError(
-            f"input {value.name} is no tensor of numbers, and has no random values: give the inputs"
-        )
     if tensor.elem_type in BITS:
         wide = source.standard_normal(shape, np.float32)
         if tensor.elem_type == TensorProto.BFLOAT16:
@@ -111,32 +175,16 @@ def _random(
     return source.standard_normal(shape).astype(dtype)
 
 
-def checked(graph: GraphProto, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The given inputs as arrays.
-
-    Raises TypeError for what is no mapping, and ValueError for names that are missing or too many
-    and for other dtypes than those of the model.
-    """
-    if not isinstance(given, Mapping):
-        raise TypeError(f"inputs is a {type(given).__name__}, and must be a dict of arrays by name")
-    names = {value.name for value in wanted(graph)}
-    known = {value.name for value in graph.input}
-    if missing := names - given.keys():
-        there = f"; the arrays given are {sorted(given)}" if given else ""
-        raise ValueError(f"no array for the inputs {sorted(missing)} of the model{there}")
-    if more := given.keys() - known:
-        raise ValueError(f"the model has no inputs {sorted(more)}; it has {sorted(known)}")
-    types = {value.name: value.type.tensor_type.elem_type for value in graph.input}
-    return {name: _array(name, array, types[name]) for name, array in given.items()}
-
-
-def _array(name: str, given: Any, element: Any) -> np.ndarray:
+def _array(value: ValueInfoProto, given: Any) -> np.ndarray:
+    element = value.type.tensor_type.elem_type
     array = np.asarray(given, order="C")
-    if element in (TensorProto.UNDEFINED, TensorProto.STRING):
+    if element == TensorProto.UNDEFINED:
         return array
     dtype = helper.tensor_dtype_to_np_dtype(element)
     if array.dtype not in ((dtype, BITS[element]) if element in BITS else (dtype,)):
-        raise ValueError(f"input {name} has the dtype {array.dtype}; the model takes {dtype}")
+        raise ValueError(
+            f"input {value.name} has the dtype {array.dtype}; the model takes {dtype}"
+        )
     return array
 
 
@@ -157,6 +205,14 @@ def fit(graph: GraphProto, arrays: Mapping[str, np.ndarray]) -> None:
                 f"input {value.name} has the shape {list(given)}; the model takes "
                 f"[{', '.join(sizes)}]"
             )
+
+
+def sizes(arrays: Mapping[str, np.ndarray]) -> str:
+    """The shapes of arrays as words, with the number of a scalar."""
+    return ", ".join(
+        f"{name} {list(array.shape)}" if array.ndim else f"{name} {array.item():.6g}"
+        for name, array in arrays.items()
+    )
 
 
 def feeds(graph: GraphProto, arrays: Mapping[str, np.ndarray]) -> dict[str, ort.OrtValue]:

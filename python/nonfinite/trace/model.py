@@ -59,6 +59,8 @@ class Scope:
     path: str
     """"" for the main graph, else as "loop.body"."""
     graph: GraphProto
+    name: str = ""
+    """The attribute of the owner that has the graph, as "body"."""
     parent: "Scope | None" = None
     owner: "Place | None" = None
     names: set[str] = field(default_factory=set)
@@ -72,12 +74,9 @@ class Place:
 
     scope: Scope
     proto: NodeProto
+    label: str
+    """The name of the node, or of its first output if the node has none."""
     inner: list[Scope] = field(default_factory=list)
-
-    @property
-    def label(self) -> str:
-        """The name of the node, or of its first output."""
-        return self.proto.name or next((name for name in self.proto.output if name), "?")
 
 
 class Graph:
@@ -112,7 +111,8 @@ class Graph:
         for sparse in graph.sparse_initializer:
             self._weight(scope, sparse.values.name, sparse.values)
         for proto in graph.node:
-            place = Place(scope, proto)
+            label = proto.name or next((name for name in proto.output if name), "?")
+            place = Place(scope, proto, label)
             if tensor := constant(proto):
                 self._weight(scope, proto.output[0], tensor)
                 continue
@@ -125,7 +125,7 @@ class Graph:
             self.places.append(place)
             for name, inside in graphs_of(proto):
                 path = ".".join(filter(None, (scope.path, place.label, name)))
-                place.inner.append(self._add(Scope(path, inside, scope, place)))
+                place.inner.append(self._add(Scope(path, inside, name, scope, place)))
         return scope
 
     def _weight(self, scope: Scope, name: str, tensor: TensorProto) -> None:

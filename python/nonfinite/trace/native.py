@@ -101,15 +101,9 @@ class Library:
 
     def __init__(self) -> None:
         install = "pip install ./engines/onnxruntime in a checkout of nonfinite"
-        try:
-            from nonfinite_onnxruntime import trace_library_path
-        except ModuleNotFoundError as error:
-            missing = f"trace_onnx needs the wheel nonfinite_onnxruntime: {install}"
-            raise ImportError(missing) from error
-        except ImportError as error:
-            old = f"the wheel nonfinite_onnxruntime is too old for trace_onnx: {install}"
-            raise ImportError(old) from error
-        self.path: str = trace_library_path()
+        from nonfinite_onnxruntime import library_path
+
+        self.path: str = library_path()
         c = ctypes.CDLL(self.path)
         size, pointer, u64 = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_uint64
         try:
@@ -127,7 +121,7 @@ class Library:
                 function.restype, function.argtypes = result, arguments
                 setattr(self, name, function)
         except AttributeError as error:
-            raise ImportError(f"{self.path} is too old for trace_onnx") from error
+            raise ImportError(f"{self.path} is too old for trace_onnx: {install}") from error
         if self.version() != VERSION:
             raise ImportError(
                 f"{self.path} has version {self.version()} of the trace; need {VERSION}"

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from nonfinite.trace.model import MAKE_SEQUENCES, Graph, Key, Place, attribute
-from nonfinite.trace.native import FLOATS, Event, Row, look_of
+from nonfinite.trace.native import FLOATS, Event
 from nonfinite.trace.results import (
     ENTRY,
     INTENDED,
@@ -186,13 +186,14 @@ class Judge:
         ]
         return bool(found) and all(each in self._intended for each in found)
 
-    def reached(self, start: Place) -> tuple[list[Place], list[str]]:
+    def reached(self, start: Place) -> tuple[list[Place], list[str | Place]]:
         """The nodes that the values of a node reached, and the outputs of the model or the
         operations that make integers of them. Intended masks do not count as reached outputs."""
         graph = self._graph
-        results = {key: key[1] for key in graph.results(graph.main)}
+        outputs = [value.name for value in graph.main.graph.output]
+        results = {graph.key(graph.main, name): name for name in outputs}
         places: list[Place] = []
-        ends: list[str] = []
+        ends: list[str | Place] = []
         waiting = graph.outputs_of(start)
         seen = set(waiting)
         while waiting:
@@ -207,7 +208,7 @@ class Judge:
                 if user is start or user in places:
                     continue
                 if self._takes_as_integers(user):
-                    ends.append(user.label)
+                    ends.append(user)
                 seen_bad = any(self._events[out] for out in graph.outputs_of(user))
                 if seen_bad or self._makes_sequence(user):
                     places.append(user)
@@ -233,36 +234,3 @@ class Judge:
         if operator == "Cast":
             return attribute(place.proto, "to") not in FLOATS
         return operator in TO_INTEGERS
-
-
-def looks_of(
-    graph: Graph,
-    place: Place,
-    event: Event,
-    keys: list[Key],
-    numbers: dict[Key, int],
-    rows: list[Row],
-    events: Iterable[Event],
-    known: dict[Key, Look],
-) -> tuple[tuple[Look, ...], tuple[Look, ...]]:
-    """The statistics of the inputs and outputs of a node, in the call of the event where kept."""
-    in_call = {
-        keys[each.number]: each
-        for each in events
-        if each.call == event.call and keys[each.number][0] == place.scope.path
-    }
-
-    def look(key: Key) -> Look | None:
-        if key in known:
-            return known[key]
-        if key in in_call:
-            return look_of(key[1], in_call[key])
-        number = numbers.get(key)
-        if number is None or not rows[number].calls or not rows[number].shape.element:
-            return None
-        return look_of(key[1], rows[number])
-
-    found = [[look(key) for key in keys_] for keys_ in
-             (graph.inputs_of(place), graph.outputs_of(place))]
-    inputs, outputs = (tuple(each for each in looks if each is not None) for looks in found)
-    return inputs, outputs

@@ -1,25 +1,24 @@
 """The part of a graph that a page draws: around the first finding."""
 
-from collections.abc import Callable
 from typing import Any
 
-from nonfinite.trace.model import Graph, Place
-from nonfinite.trace.origin import Judge, Judged
+from nonfinite.trace.model import Place
+from nonfinite.trace.names import group_of
+from nonfinite.trace.run import Found, Run
 
 # Nodes before the finding (in steps), and nodes in all.
 STEPS_BEFORE = 2
 NODES = 60
 
 
-def picture(
-    graph: Graph, judge: Judge, first: Judged | None, label: Callable[[Place], str]
-) -> dict[str, Any]:
-    """Nodes with their columns and lines between them. Empty if there is no finding."""
-    if first is None:
-        return {}
+def picture(run: Run, first: Found) -> dict[str, Any]:
+    """Boxes with their columns, and lines between them. A box is the nodes of the model that one
+    node of the runtime stands for."""
+    graph = run.graph
     order = {place: number for number, place in enumerate(graph.places)}
-    kinds = {each.place: each.kind for each in judge.judged}
-    reached, ends = judge.reached(first.place)
+    kinds = {each.place: each.kind for each in run.judge.judged}
+    kinds |= {each.place: each.finding.kind for each in run.found}
+    reached, ends = run.judge.reached(first.place)
     chosen = [first.place]
     edge = [first.place]
     for _ in range(STEPS_BEFORE):
@@ -27,25 +26,43 @@ def picture(
         edge = [graph.makers[key] for key in keys if key in graph.makers]
         chosen += [place for place in edge if place not in chosen]
     chosen += [place for place in reached if place not in chosen]
-    kept = sorted(chosen[:NODES], key=order.__getitem__)
-    columns: dict[Place, int] = {}
-    lines = []
-    for place in kept:
-        makers = [graph.makers.get(key) for key in graph.inputs_of(place)]
-        before = [maker for maker in makers if maker in columns]
-        columns[place] = 1 + max((columns[maker] for maker in before if maker), default=-1)
-        lines += [(kept.index(maker), kept.index(place)) for maker in before if maker]
+    boxes: dict[tuple[Place, ...], list[Place]] = {}
+    for place in chosen:
+        nodes = first.nodes if place is first.place else run.names.nodes(place)
+        if nodes:
+            boxes.setdefault(nodes, []).append(place)
+    kept = dict(list(boxes.items())[:NODES])
+    drawn = sorted(kept, key=lambda nodes: min(map(order.__getitem__, kept[nodes])))
+    numbers = {place: number for number, nodes in enumerate(drawn) for place in kept[nodes]}
+    lines = {
+        (numbers[maker], number)
+        for place, number in numbers.items()
+        for key in graph.inputs_of(place)
+        if (maker := graph.makers.get(key)) in numbers and numbers[maker] < number
+    }
+    columns: list[int] = []
+    for number in range(len(drawn)):
+        before = [columns[start] for start, end in lines if end == number]
+        columns.append(1 + max(before, default=-1))
     return {
         "nodes": [
             {
-                "name": label(place),
-                "operator": place.proto.op_type,
-                "kind": "first" if place is first.place else kinds.get(place, "finite"),
-                "column": columns[place],
+                "name": ", ".join(node.label for node in nodes),
+                "operator": ", ".join(dict.fromkeys(node.proto.op_type for node in nodes)),
+                "kind": "first" if nodes is first.nodes else _kind(kept[nodes], kinds),
+                "column": column,
             }
-            for place in kept
+            for nodes, column in zip(drawn, columns, strict=True)
         ],
-        "lines": sorted(set(lines)),
-        "ends": list(dict.fromkeys(ends)),
-        "left_out": len(chosen) - len(kept),
+        "lines": sorted(lines),
+        "ends": list(dict.fromkeys(_end(run, end) for end in ends)),
+        "left_out": len(boxes) - len(drawn),
     }
+
+
+def _kind(places: list[Place], kinds: dict[Place, str]) -> str:
+    return next((kinds[place] for place in places if place in kinds), "finite")
+
+
+def _end(run: Run, end: str | Place) -> str:
+    return end if isinstance(end, str) else group_of(run.names.nodes(end))

@@ -4,16 +4,18 @@
 import ctypes
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import onnx
 import onnxruntime as ort
 from onnx import ModelProto, NodeProto, helper
 
 from nonfinite.trace.model import CARRY, Graph, Key, Scope, is_move, keeps_finite
+from nonfinite.trace.names import Names
 from nonfinite.trace.native import FLOATS, Library, Table
+from nonfinite.trace.overflow import Overflows
 
 DOMAIN = "nonfinite.trace"
 PROVIDERS = ["CPUExecutionProvider"]
@@ -46,28 +48,42 @@ class Options:
         return options
 
 
+class Source(Protocol):
+    """A model whose nodes are tagged, and how to run it."""
+
+    options: Options
+    folder: Path
+    model: ModelProto
+    original: Graph
+    halves: dict[Key, int]
+
+
 class Prepared:
     """A session that writes into a table, and the graph that it runs."""
 
-    def __init__(self, options: Options, model: Path, level: str, full: bool = False) -> None:
-        self.level, self.full = level, full
+    def __init__(self, source: Source, level: str, written: bool = True, full: bool = False):
+        """`written`: the graph is what the runtime writes at this level, else it is the model."""
+        self.level = level
         self.folder = tempfile.TemporaryDirectory(prefix="nonfinite-trace-")
         self.table: Table | None = None
         try:
-            self._prepare(options, model)
+            self._prepare(source, written, full)
         except BaseException:
             self.close()
             raise
 
-    def _prepare(self, options: Options, model: Path) -> None:
-        weights = model.parent
-        if self.level != "ORIGINAL":
-            model = optimised(options, model, self.level, Path(self.folder.name))
-            weights = model.parent
-        proto = onnx.load(str(model), load_external_data=False)
+    def _prepare(self, source: Source, written: bool, full: bool) -> None:
+        options, weights = source.options, source.folder
+        if written:
+            path = optimised(source, self.level, Path(self.folder.name))
+            proto, weights = onnx.load(str(path), load_external_data=False), path.parent
+        else:
+            proto = ModelProto.FromString(source.model.SerializeToString())
         self.weights_folder = weights
         self.graph = Graph(proto)
-        self.keys = sink_keys(self.graph, self.full)
+        self.names = Names(source.original, self.graph)
+        self.overflows = Overflows(source.original, self.names, source.halves)
+        self.keys = sink_keys(self.graph, full, self.overflows.keys)
         self.numbers = {key: number for number, key in enumerate(self.keys)}
         self.table = Table(options.library, len(self.keys))
         add_sinks(self.graph, proto, self.numbers, self.table.id)
@@ -75,10 +91,7 @@ class Prepared:
         made.register_custom_ops_library(options.library.path)
         # By default sinks run after nearly all other nodes, and keep all tensors alive until then.
         made.execution_order = ort.ExecutionOrder.PRIORITY_BASED
-        made.add_session_config_entry(
-            "session.model_external_initializers_file_folder_path", str(weights)
-        )
-        self.session = ort.InferenceSession(proto.SerializeToString(), made, providers=PROVIDERS)
+        self.session = session(proto, weights, made)
         give_back()
 
     def run(self, feeds: dict[str, Any]) -> None:
@@ -95,10 +108,10 @@ class Prepared:
         self.folder.cleanup()
 
 
-def optimised(options: Options, model: Path, level: str, folder: Path) -> Path:
+def optimised(source: Source, level: str, folder: Path) -> Path:
     """Lets the runtime write its optimised graph. Weights go into a file of their own."""
     path = folder / "optimised.onnx"
-    made = options.make(level)
+    made = source.options.make(level)
     made.optimized_model_filepath = str(path)
     made.add_session_config_entry(
         "session.optimized_model_external_initializers_file_name", "weights.bin"
@@ -108,8 +121,16 @@ def optimised(options: Options, model: Path, level: str, folder: Path) -> Path:
     )
     # The session is not run: nothing needs weights in the order of the kernels.
     made.add_session_config_entry("session.disable_prepacking", "1")
-    ort.InferenceSession(str(model), made, providers=PROVIDERS)
+    session(source.model, source.folder, made)
     return path
+
+
+def session(model: ModelProto, folder: Path, options: ort.SessionOptions) -> ort.InferenceSession:
+    """A session of a model whose external weights are in a folder."""
+    options.add_session_config_entry(
+        "session.model_external_initializers_file_folder_path", str(folder)
+    )
+    return ort.InferenceSession(model.SerializeToString(), options, providers=PROVIDERS)
 
 
 def give_back() -> None:
@@ -121,11 +142,12 @@ def give_back() -> None:
         trim(0)
 
 
-def sink_keys(graph: Graph, full: bool) -> list[Key]:
+def sink_keys(graph: Graph, full: bool, needed: Set[Key]) -> list[Key]:
     """The tensors that get a sink, in the order of the file.
 
-    Not `full`: only so many that one of them sees something, if anything in the graph is bad and
-    the weights and inputs are not. This takes less time, and is enough for a clean model.
+    Not `full`: those that are `needed`, and only so many that one of them sees something, if
+    anything in the graph is bad and the weights and inputs are not. This takes less time, and is
+    enough for a clean model.
     """
     keys: list[Key] = []
     for scope in graph.scopes:
@@ -135,14 +157,17 @@ def sink_keys(graph: Graph, full: bool) -> list[Key]:
                 if graph.types.get(key) in (None, *FLOATS):
                     keys.append(key)
         for place in scope.places:
-            if is_move(place.proto) or (not full and keeps_finite(place.proto)):
+            if is_move(place.proto):
                 continue
-            names = [name for name in place.proto.output if name]
-            keys += [(scope.path, n) for n in names if graph.may_be_float(place, n)]
-    return keys if full else without_carried(graph, keys)
+            looked = full or not keeps_finite(place.proto)
+            for name in filter(None, place.proto.output):
+                key = (scope.path, name)
+                if key in needed or (looked and graph.may_be_float(place, name)):
+                    keys.append(key)
+    return keys if full else without_carried(graph, keys, needed)
 
 
-def without_carried(graph: Graph, keys: list[Key]) -> list[Key]:
+def without_carried(graph: Graph, keys: list[Key], needed: Set[Key]) -> list[Key]:
     """Leaves out tensors that are bad only if another one of `keys` is: they go into a node that
     carries bad elements on. From the end, so that consumers are decided first."""
     looked, carried = set(keys), set[Key]()
@@ -156,7 +181,7 @@ def without_carried(graph: Graph, keys: list[Key]) -> list[Key]:
             ]  # fmt: skip
             if any(out in looked for user in users for out in graph.outputs_of(user)):
                 carried.add(key)
-    return [key for key in keys if key not in carried]
+    return [key for key in keys if key in needed or key not in carried]
 
 
 def add_sinks(graph: Graph, model: ModelProto, numbers: dict[Key, int], table: int) -> None:

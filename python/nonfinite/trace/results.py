@@ -12,6 +12,7 @@ NAN_FROM_INF = "NaN from Inf"
 ENTRY = "entry"
 INTENDED = "intended"
 PROPAGATION = "propagation"
+OVERFLOW = "hidden overflow"
 
 WORDS = {
     ORIGIN: "the inputs are finite, the output is not",
@@ -30,14 +31,15 @@ class Look:
     dtype: str
     """The element type, as "float16"."""
     shape: tuple[int, ...] | None
-    """The sizes. None if the tensor has more than 8 dimensions."""
+    """The sizes. None if the tensor has more than 8 dimensions, or if the runtime keeps the
+    elements in another order than the model."""
     elements: int
     nan: int
     pos_inf: int
     neg_inf: int
     zeros: int
     first: int | None
-    """The row-major index of the first NaN or infinity."""
+    """The row-major index of the first NaN or infinity, where known."""
     min: float | None
     """The smallest finite value, or None without one."""
     max: float | None
@@ -74,9 +76,10 @@ class Look:
         counts = [(self.nan, "NaN"), (self.pos_inf, "+Inf"), (self.neg_inf, "-Inf")]
         found = [f"{count} {what}" for count, what in counts if count]
         if found:
-            place = self.coordinate
-            where = list(place) if place is not None else self.first
-            parts.append(f"{', '.join(found)}, first at {where}")
+            parts.append(", ".join(found))
+            if self.first is not None:
+                place = self.coordinate
+                parts.append(f"first at {list(place) if place is not None else self.first}")
         if self.min is not None and self.max is not None:
             parts.append(f"finite from {self.min:.6g} to {self.max:.6g}")
         if self.zeros:
@@ -100,11 +103,12 @@ class Finding:
     """A place where the values became bad."""
 
     kind: str
-    """"origin", "NaN from Inf", "entry", "intended" or "propagation"."""
+    """"origin", "NaN from Inf", "entry", "intended" or "hidden overflow"."""
     node: str
-    """The name of the node in the original model."""
+    """The name of the node in the model, or its first output if the node has no name. Or "inside
+    the fused group of" and the names of `covers`, if it is not known which of them it was."""
     operator: str
-    """The operator of that node."""
+    """The operator of that node, or the fused operator."""
     graph: str
     """The subgraph, as "loop.body", or "" in the main graph."""
     call: int
@@ -119,8 +123,9 @@ class Finding:
     """The operator that ran, as "FusedConv"."""
     sources: tuple[Look, ...] = ()
     """The bad weights or inputs that an entry reads."""
-    sequence: int = field(default=0, repr=False)
-    key: str = field(default="", repr=False)
+    overflow: "Peak | None" = None
+    """For a hidden overflow: the tensor, its type in the model, and the largest value in the run.
+    """
 
 
 @dataclass(frozen=True)
@@ -129,9 +134,10 @@ class Peak:
 
     name: str
     dtype: str
+    """The type in the model. The runtime may have used a wider one."""
     largest: float
     share: float
-    """`largest` divided by the largest finite number."""
+    """`largest` divided by the largest finite number of `dtype`."""
 
 
 @dataclass(frozen=True)
@@ -162,8 +168,8 @@ class Results:
 
     @property
     def clean(self) -> bool:
-        """Whether nothing bad was found: no finding that reaches an output, no bad output, and no
-        weight with NaN or +Inf. -Inf in a weight is taken for a mask."""
+        """Whether nothing bad was found: no finding that reaches an output, no hidden overflow, no
+        bad output, and no weight with NaN or +Inf. -Inf in a weight is taken for a mask."""
         weights = all(look.only_minus_inf for look in self.weights)
         return self.first is None and not self.bad_outputs and weights
 
@@ -188,7 +194,7 @@ def as_json(value: Any) -> Any:
         return {name: as_json(getattr(value, name)) for name in names}
     if dataclasses.is_dataclass(value):
         names = [name.name for name in dataclasses.fields(value)]
-        return {n: as_json(getattr(value, n)) for n in names if n not in ("sequence", "key")}
+        return {name: as_json(getattr(value, name)) for name in names}
     if isinstance(value, dict):
         return {name: as_json(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):

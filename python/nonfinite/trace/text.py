@@ -3,6 +3,8 @@
 from nonfinite.trace.results import INTENDED, WORDS, Finding, Results
 
 PEAKS = 5
+# From this share of the limit on, a tensor is close to the largest number of its type.
+CLOSE = 1e-3
 
 
 def text(report: Results) -> str:
@@ -25,14 +27,15 @@ def text(report: Results) -> str:
         lines.append("also:")
         for each in others[:20]:
             end = "" if each.reaches or each.kind == INTENDED else ", reaches no output"
-            lines.append(f"  {each.kind}: {each.node} ({each.operator}){end}")
+            lines.append(f"  {heading(each)}{end}")
         if len(others) > 20:
             lines.append(f"  and {len(others) - 20} more")
-    if report.peaks:
+    close = [peak for peak in report.peaks[:PEAKS] if peak.share >= CLOSE]
+    if close:
         lines.append("closest to the largest number of their type:")
         lines += [
             f"  {peak.name}: {peak.largest:.6g} of {peak.dtype}, {peak.share:.2g} of the limit"
-            for peak in report.peaks[:PEAKS]
+            for peak in close
         ]
     return "\n".join([*lines, *[f"note: {note}" for note in report.notes]])
 
@@ -42,13 +45,36 @@ def without_finding(report: Results) -> str:
     if report.bad_outputs:
         outputs = ", ".join(report.bad_outputs)
         return f"bad outputs of the model: {outputs}; the values are those of an input or a weight"
-    return "clean" if report.clean else "no output is bad"
+    if report.clean:
+        return "clean; -Inf in weights is taken for a mask" if report.weights else "clean"
+    return "no output is bad"
+
+
+def heading(each: Finding) -> str:
+    """The kind and the node."""
+    return f"{kind(each)}: {each.node} ({each.operator})"
+
+
+def kind(each: Finding) -> str:
+    """The kind, with the type of an overflow and the value."""
+    over = each.overflow
+    if over is None:
+        return each.kind
+    limit = f"{over.dtype} ends at {over.largest / over.share:.6g}"
+    hidden = f"overflow of {over.dtype}, hidden by onnxruntime's CPU"
+    return f"{hidden}: {over.name} is {over.largest:.6g}, {limit}"
 
 
 def finding(each: Finding) -> list[str]:
     """One finding in full."""
-    place = f" in {each.graph}, call {each.call}" if each.graph else ""
-    lines = [f"{each.kind}: node {each.node} ({each.operator}){place}: {WORDS[each.kind]}"]
+    known = each.node in [node.name for node in each.covers]
+    where = f"{'node ' if known else ''}{each.node} ({each.operator})"
+    if each.overflow is None:
+        place = f" in {each.graph}, call {each.call}" if each.graph else ""
+        lines = [f"{each.kind}: {where}{place}: {WORDS[each.kind]}"]
+    else:
+        place = f" in {each.graph}" if each.graph else ""
+        lines = [f"{kind(each)}", f"  made by {where}{place}"]
     if len(each.covers) > 1:
         names = ", ".join(f"{node.name} ({node.operator})" for node in each.covers)
         lines.append(f"  ran as one {each.ran_as} for: {names}")

@@ -1,14 +1,57 @@
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
-"""Looks at the initialisers of a model."""
+"""The initialisers of a model: where they are, and what they hold."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from onnx import TensorProto, numpy_helper
+import onnx
+from onnx import GraphProto, ModelProto, TensorProto, numpy_helper
 
-from nonfinite.trace.model import Graph, Key
+from nonfinite.trace.model import Graph, Key, constant, graphs_of
 from nonfinite.trace.native import FLOATS, Library
 from nonfinite.trace.results import Look
+
+
+# Smaller ones stay in the model: the runtime folds them.
+LARGE = 1024
+
+
+def moved_out(model: ModelProto, folder: Path) -> bool:
+    """Moves large initialisers and constants into a file of the folder, so that copies of the model
+    are small.
+
+    Returns False, and moves none, if the model has weights in files already.
+    """
+    graphs = list(_graphs(model.graph))
+    if any(each.data_location == TensorProto.EXTERNAL for graph in graphs
+           for each in graph.initializer):  # fmt: skip
+        return False
+    for graph in graphs:
+        # The runtime does the same when it loads a model.
+        for index in reversed(range(len(graph.node))):
+            tensor = constant(graph.node[index])
+            if tensor is not None and len(tensor.raw_data) >= LARGE:
+                graph.initializer.add().CopyFrom(tensor)
+                graph.initializer[-1].name = graph.node[index].output[0]
+                del graph.node[index]
+    tensors = [tensor for graph in graphs for tensor in graph.initializer]
+    with Path(folder, "weights.bin").open("wb") as file:
+        for tensor in tensors:
+            if len(tensor.raw_data) >= LARGE:
+                onnx.external_data_helper.set_external_data(
+                    tensor, "weights.bin", offset=file.tell(), length=len(tensor.raw_data)
+                )
+                file.write(tensor.raw_data)
+                tensor.ClearField("raw_data")
+    return True
+
+
+def _graphs(graph: GraphProto) -> Iterator[GraphProto]:
+    yield graph
+    for node in graph.node:
+        for _, inside in graphs_of(node):
+            yield from _graphs(inside)
 
 
 def bad_weights(library: Library, graph: Graph, folder: Path) -> dict[Key, Look]:

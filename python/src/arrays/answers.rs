@@ -3,7 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::ask::coordinate;
+use super::error::of_crate;
+use crate::border::Array;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Occurrences>()?;
@@ -40,6 +41,13 @@ impl<'py> IntoPyObject<'py> for &Coordinate {
 }
 
 impl Coordinate {
+    /// Of the element of an array with this row-major index.
+    fn new(index: Option<usize>, array: &Array<'_>) -> PyResult<Self> {
+        let Some(index) = index else { return Ok(Self(None)) };
+        let coordinate = array.view().and_then(|view| view.coordinate(index)).map_err(of_crate)?;
+        Ok(Self(Some(coordinate.to_vec())))
+    }
+
     fn text(&self, py: Python<'_>) -> PyResult<String> {
         Ok(self.into_pyobject(py)?.repr()?.to_string())
     }
@@ -57,9 +65,8 @@ impl Occurrences {
 }
 
 impl Occurrences {
-    fn new(class: nonfinite::Occurrences, sizes: &[usize]) -> Self {
-        let first = class.first.map(|index| coordinate(index, sizes));
-        Self { count: class.count, first: Coordinate(first) }
+    fn new(class: nonfinite::Occurrences, array: &Array<'_>) -> PyResult<Self> {
+        Ok(Self { count: class.count, first: Coordinate::new(class.first, array)? })
     }
 }
 
@@ -76,8 +83,25 @@ pub(crate) struct Census {
 }
 
 impl Census {
-    pub(crate) fn new(census: nonfinite::Census, sizes: &[usize]) -> Self {
-        let class = |class| Occurrences::new(class, sizes);
+    pub(crate) fn new(census: nonfinite::Census, array: &Array<'_>) -> PyResult<Self> {
+        let class = |class| Occurrences::new(class, array);
+        let nonfinite::Census { nan, pos_inf, neg_inf, .. } = census;
+        Ok(Self { nan: class(nan)?, pos_inf: class(pos_inf)?, neg_inf: class(neg_inf)? })
+    }
+
+    /// Of a tensor of these sizes whose memory is on a device. Indices are in row-major order.
+    pub(crate) fn of_sizes(census: nonfinite::Census, sizes: &[usize]) -> Self {
+        let class = |class: nonfinite::Occurrences| {
+            let first = class.first.map(|mut index| {
+                let mut coordinate = vec![0; sizes.len()];
+                for (at, size) in coordinate.iter_mut().zip(sizes).rev() {
+                    *at = index % size;
+                    index /= size;
+                }
+                coordinate
+            });
+            Occurrences { count: class.count, first: Coordinate(first) }
+        };
         let nonfinite::Census { nan, pos_inf, neg_inf, .. } = census;
         Self { nan: class(nan), pos_inf: class(pos_inf), neg_inf: class(neg_inf) }
     }
@@ -121,9 +145,9 @@ pub(crate) struct Extreme {
 }
 
 impl Extreme {
-    fn new(extreme: nonfinite::Extreme, sizes: &[usize]) -> Self {
-        let first = Coordinate(Some(coordinate(extreme.index, sizes)));
-        Self { value: extreme.value, bits: extreme.bits, first }
+    fn new(extreme: nonfinite::Extreme, array: &Array<'_>) -> PyResult<Self> {
+        let first = Coordinate::new(Some(extreme.index), array)?;
+        Ok(Self { value: extreme.value, bits: extreme.bits, first })
     }
 }
 
@@ -156,17 +180,17 @@ pub(crate) struct Stats {
 }
 
 impl Stats {
-    pub(crate) fn new(stats: nonfinite::Stats, sizes: &[usize]) -> Self {
-        let extreme = |x: Option<nonfinite::Extreme>| x.map(|x| Extreme::new(x, sizes));
-        Self {
-            census: Census::new(stats.census, sizes),
-            min: extreme(stats.min),
-            max: extreme(stats.max),
-            max_abs: extreme(stats.max_abs),
+    pub(crate) fn new(stats: nonfinite::Stats, array: &Array<'_>) -> PyResult<Self> {
+        let extreme = |x: Option<nonfinite::Extreme>| x.map(|x| Extreme::new(x, array)).transpose();
+        Ok(Self {
+            census: Census::new(stats.census, array)?,
+            min: extreme(stats.min)?,
+            max: extreme(stats.max)?,
+            max_abs: extreme(stats.max_abs)?,
             zeros: stats.zeros,
             subnormals: stats.subnormals,
             normals: stats.normals,
-        }
+        })
     }
 }
 

@@ -1,12 +1,12 @@
 //! Asks a question of an array: with the GIL, without the GIL, or with threads.
 
-use nonfinite::{Census, Predicate, Stats, TensorView, ValidView};
+use nonfinite::{Census, Hit, Predicate, Stats, TensorView, ValidView};
 use pyo3::prelude::*;
 
 use super::error::{of_crate, type_error};
 use super::input;
 use super::pool;
-use crate::border::{Array, Kind};
+use crate::border::{Array, Kind, flat, numpy};
 
 /// Inputs of more bytes than this are read without the GIL. Giving it up and taking it again took
 /// 38 ns (CPython 3.11, Zen 5), and the kernels read as many bytes in about 1 us.
@@ -43,10 +43,10 @@ impl View<'_> {
         }
     }
 
-    pub(crate) fn position(&self, predicate: Predicate) -> Option<usize> {
+    pub(crate) fn first(&self, predicate: Predicate) -> Option<Hit> {
         match self {
-            Self::All(view) => view.position(predicate),
-            Self::Valid(view) => view.position(predicate),
+            Self::All(view) => view.first(predicate),
+            Self::Valid(view) => view.first(predicate),
         }
     }
 
@@ -73,9 +73,17 @@ impl View<'_> {
 pub(crate) fn ask<R: Send>(
     x: &Bound<'_, PyAny>,
     signs: bool,
-    threads: Option<usize>,
+    threads: Option<isize>,
     question: impl FnOnce(View<'_>) -> R + Send,
 ) -> PyResult<R> {
+    if threads.is_none()
+        && (!signs || numpy::is_exact(x))
+        && let Some((bytes, format)) = flat(x)
+        && bytes.len() <= RELEASE
+    {
+        let view = TensorView::from_bytes(bytes, format).map_err(of_crate)?;
+        return Ok(question(View::All(view)));
+    }
     ask_array(x.py(), &input::read_for(x, signs)?, threads, question)
 }
 
@@ -86,7 +94,7 @@ pub(crate) fn ask<R: Send>(
 pub(crate) fn ask_array<R: Send>(
     py: Python<'_>,
     array: &Array<'_>,
-    threads: Option<usize>,
+    threads: Option<isize>,
     question: impl FnOnce(View<'_>) -> R + Send,
 ) -> PyResult<R> {
     let view = array.view().map_err(of_crate)?;
@@ -107,7 +115,7 @@ pub(crate) fn ask_array<R: Send>(
 pub(crate) fn run<R: Send>(
     py: Python<'_>,
     view: TensorView<'_>,
-    threads: Option<usize>,
+    threads: Option<isize>,
     work: impl FnOnce(TensorView<'_>) -> R + Send,
 ) -> PyResult<R> {
     let small = view.len().saturating_mul(view.format().size_in_bytes()) <= RELEASE;
@@ -142,14 +150,4 @@ pub(crate) fn check_float(array: &Array<'_>) -> PyResult<()> {
             Err(type_error("x holds integers, and this question is for floating-point numbers"))
         }
     }
-}
-
-/// The coordinate of the element with this row-major index in an array of these sizes.
-pub(crate) fn coordinate(index: usize, sizes: &[usize]) -> Vec<usize> {
-    let mut coordinate = vec![0; sizes.len()];
-    let mut rest = index;
-    for (place, &size) in coordinate.iter_mut().zip(sizes).rev() {
-        (*place, rest) = (rest % size, rest / size);
-    }
-    coordinate
 }

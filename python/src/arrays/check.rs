@@ -8,7 +8,6 @@ use pyo3::prelude::*;
 use super::answers::Census;
 use super::ask::{ask, ask_array};
 use super::input;
-use super::short::small;
 use crate::border::{Array, Kind};
 
 create_exception!(
@@ -40,16 +39,14 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 ///   +Inf: 1, first at [1]
 #[pyfunction]
 #[pyo3(signature = (x, /, name="x", *, threads=None))]
-fn assert_finite(x: &Bound<'_, PyAny>, name: &str, threads: Option<usize>) -> PyResult<()> {
-    if threads.is_none() && small(x, false, |view| view.all(Predicate::Finite)) == Some(true)
-        || ask(x, false, threads, |view| view.all(Predicate::Finite))?
-    {
+fn assert_finite(x: &Bound<'_, PyAny>, name: &str, threads: Option<isize>) -> PyResult<()> {
+    if ask(x, false, threads, |view| view.all(Predicate::Finite))? {
         return Ok(());
     }
     let py = x.py();
     let array = input::read_for(x, true)?;
     let census = ask_array(py, &array, threads, |view| view.census())?;
-    let census = Census::new(census, array.shape.sizes());
+    let census = Census::new(census, &array)?;
     let error = NonFiniteError::new_err(message(name, &array, &census));
     error.value(py).setattr("census", census)?;
     Err(error)

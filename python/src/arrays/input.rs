@@ -2,6 +2,7 @@
 
 use nonfinite::Format;
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyFloat, PyInt, PyList, PyMemoryView, PyTuple, PyType};
 
@@ -15,16 +16,11 @@ use crate::border::{Array, Kind, Shape, arrow, buffer, capsule, dlpack, numpy, t
 /// one. Errors of the methods of `x`.
 #[inline]
 pub(crate) fn read<'py>(x: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
-    if numpy::is_exact(x) {
-        return numpy::read(x)?.map_or_else(|| Err(unknown(x)), Array::readable);
-    }
-    match dlpack::read_known(x)? {
-        Some(array) => Ok(array),
-        None => read_cold(x)?.readable(),
-    }
+    read_raw(x)?.readable()
 }
 
 /// As [`read`], in the byte order and with the strides of the owner: for changes in place.
+#[inline]
 pub(crate) fn read_raw<'py>(x: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
     if numpy::is_exact(x) {
         return numpy::read(x)?.ok_or_else(|| unknown(x));
@@ -135,6 +131,31 @@ pub(crate) fn is_generic(x: &Bound<'_, PyAny>) -> PyResult<bool> {
         true => x.is_instance(&x.py().import("numpy")?.getattr("generic")?),
         false => Ok(false),
     }
+}
+
+/// Whether `x` is a tensor of torch.
+pub(crate) fn is_tensor(x: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if numpy::is_exact(x) {
+        return Ok(false);
+    }
+    let py = x.py();
+    let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
+    match modules.get_item(intern!(py, "torch")) {
+        Ok(torch) => x.is_instance(&torch.getattr(intern!(py, "Tensor"))?),
+        Err(_) => Ok(false),
+    }
+}
+
+/// The answer about `x`. About a tensor of torch, an array of numpy becomes a tensor with the same
+/// memory.
+pub(crate) fn answer_for<'py>(
+    x: &Bound<'py, PyAny>,
+    answer: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if !numpy::is_exact(x) && numpy::is_exact(&answer) && is_tensor(x)? {
+        return x.py().import("torch")?.call_method1("from_numpy", (answer,));
+    }
+    Ok(answer)
 }
 
 /// The array that numpy makes of an object. It is read-only: it may be a copy, in which results

@@ -1,26 +1,25 @@
 //! Masks: one bool for each element.
 
 use nonfinite::Predicate;
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
 use super::ask::{ask_array, run};
 use super::error::{of_crate, type_error, value};
-use super::short::Function;
 use super::{input, out, predicate};
-use crate::border::short::add;
 use crate::border::{Array, Kind};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    add::<{ Function::Mask as usize }>(module, wrap_pyfunction!(mask, module)?)?;
-    add::<{ Function::IsNan as usize }>(module, wrap_pyfunction!(is_nan, module)?)?;
-    add::<{ Function::IsInf as usize }>(module, wrap_pyfunction!(is_inf, module)?)?;
-    add::<{ Function::IsFinite as usize }>(module, wrap_pyfunction!(is_finite, module)?)
+    module.add_function(wrap_pyfunction!(mask, module)?)?;
+    module.add_function(wrap_pyfunction!(is_nan, module)?)?;
+    module.add_function(wrap_pyfunction!(is_inf, module)?)?;
+    module.add_function(wrap_pyfunction!(is_finite, module)?)
 }
 
-/// One bool for each element: whether the predicate holds for it. An array of the shape of x; of
-/// numpy if it is installed, otherwise a memoryview. For a number or an array of 0 dimensions: a
-/// bool. The predicate holds for no null of Arrow.
+/// One bool for each element: whether the predicate holds for it. An array of the shape of x: a
+/// tensor if x is one of torch; otherwise of numpy if numpy is installed, else a memoryview. For a
+/// number or an array of 0 dimensions: a bool. The predicate holds for no null of Arrow.
 ///
 /// predicate: "nan", "inf", "+inf", "-inf", "finite", "non-finite", "nan or +inf" or "never".
 /// out: a writable array of bool with the shape of x, in other memory. It is filled and returned.
@@ -34,7 +33,7 @@ fn mask<'py>(
     x: &Bound<'py, PyAny>,
     predicate: &Bound<'py, PyAny>,
     out: Option<&Bound<'py, PyAny>>,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     write(x, predicate::parse(predicate)?, out, threads)
 }
@@ -49,7 +48,7 @@ fn mask<'py>(
 fn is_nan<'py>(
     x: &Bound<'py, PyAny>,
     out: Option<&Bound<'py, PyAny>>,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     write(x, Predicate::Nan, out, threads)
 }
@@ -60,7 +59,7 @@ fn is_nan<'py>(
 fn is_inf<'py>(
     x: &Bound<'py, PyAny>,
     out: Option<&Bound<'py, PyAny>>,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     write(x, Predicate::Inf, out, threads)
 }
@@ -71,7 +70,7 @@ fn is_inf<'py>(
 fn is_finite<'py>(
     x: &Bound<'py, PyAny>,
     out: Option<&Bound<'py, PyAny>>,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     write(x, Predicate::Finite, out, threads)
 }
@@ -80,12 +79,13 @@ fn write<'py>(
     x: &Bound<'py, PyAny>,
     predicate: Predicate,
     out: Option<&Bound<'py, PyAny>>,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
     let array = input::read_for(x, predicate::has_sign(predicate))?;
     if let Some(out) = out {
-        write_into(py, &array, predicate, input::read(out)?, threads)?;
+        let target = input::read(out).map_err(|error| of_out(out, error))?;
+        write_into(py, &array, predicate, target, threads)?;
         return Ok(out.clone());
     }
     let sizes = array.shape.sizes();
@@ -104,9 +104,22 @@ fn write<'py>(
             Ok(())
         });
     }
-    out::mask(py, sizes, |out| {
+    let mask = out::mask(py, sizes, |out| {
         run(py, view, threads, |view| view.mask(predicate, out))?.map_err(of_crate)
-    })
+    })?;
+    input::answer_for(x, mask)
+}
+
+/// The error of an `out` that is no array, which names `out`.
+fn of_out(out: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    if !error.is_instance_of::<PyTypeError>(out.py()) {
+        return error;
+    }
+    let class = out.get_type().name().map_or_else(|_| "?".into(), |name| name.to_string());
+    type_error(format!(
+        "out is of the type {class}, which is no array of bool: pass a writable one, such as \
+         numpy.zeros(shape, bool) or memoryview(bytearray(n)).cast(\"?\")"
+    ))
 }
 
 /// Writes the mask into an array.
@@ -115,7 +128,7 @@ fn write_into(
     array: &Array<'_>,
     predicate: Predicate,
     mut out: Array<'_>,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<()> {
     if array.validity().is_some() {
         return Err(type_error("x has nulls: ask without out="));

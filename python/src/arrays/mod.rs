@@ -3,6 +3,7 @@
 mod answers;
 mod ask;
 mod check;
+mod cuda;
 mod encode;
 pub(crate) mod error;
 mod input;
@@ -14,7 +15,6 @@ mod question;
 mod records;
 mod replace;
 mod rows;
-pub(crate) mod short;
 
 use pyo3::prelude::*;
 

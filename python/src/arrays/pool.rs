@@ -19,14 +19,12 @@ static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 /// place of the old one.
 ///
 /// # Errors
-/// ValueError for more than 1024 threads, and if the system refuses to start them.
-pub(crate) fn with_threads(threads: usize) -> PyResult<Option<Arc<ThreadPool>>> {
-    let threads = match threads {
-        0 => std::thread::available_parallelism().map_or(1, |cpus| cpus.get().min(MOST)),
-        more if more > MOST => {
-            return Err(value(format!("threads={more}, and the most is {MOST}")));
-        }
-        threads => threads,
+/// ValueError for less than 0 and more than 1024 threads, and if the system refuses to start them.
+pub(crate) fn with_threads(threads: isize) -> PyResult<Option<Arc<ThreadPool>>> {
+    let threads = match usize::try_from(threads) {
+        Ok(0) => std::thread::available_parallelism().map_or(1, |cpus| cpus.get().min(MOST)),
+        Ok(threads) if threads <= MOST => threads,
+        _ => return Err(value(format!("threads={threads}, and must be from 0 to {MOST}"))),
     };
     if threads == 1 {
         return Ok(None);

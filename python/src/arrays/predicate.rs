@@ -20,7 +20,7 @@ pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
 
 /// The predicate with this name, if the name is one that Python has interned.
 #[inline]
-pub(crate) fn interned(name: &Bound<'_, PyAny>) -> Option<Predicate> {
+fn interned(name: &Bound<'_, PyAny>) -> Option<Predicate> {
     let mut names = NAMES.get(name.py())?.iter();
     names.find(|(own, _)| own.as_ptr() == name.as_ptr()).map(|(_, predicate)| *predicate)
 }

@@ -6,17 +6,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 
 use super::answers::{Census, Stats};
-use super::ask::{ask, ask_array, check_float, coordinate};
-use super::short::Function;
-use super::{input, predicate, rows};
-use crate::border::short::add;
+use super::ask::{ask, ask_array, check_float};
+use super::{cuda, input, predicate, rows};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    add::<{ Function::AllFinite as usize }>(module, wrap_pyfunction!(all_finite, module)?)?;
-    add::<{ Function::AnyNan as usize }>(module, wrap_pyfunction!(any_nan, module)?)?;
-    add::<{ Function::Any as usize }>(module, wrap_pyfunction!(any, module)?)?;
-    add::<{ Function::All as usize }>(module, wrap_pyfunction!(all, module)?)?;
-    add::<{ Function::Count as usize }>(module, wrap_pyfunction!(count, module)?)?;
+    module.add_function(wrap_pyfunction!(all_finite, module)?)?;
+    module.add_function(wrap_pyfunction!(any_nan, module)?)?;
+    module.add_function(wrap_pyfunction!(any, module)?)?;
+    module.add_function(wrap_pyfunction!(all, module)?)?;
+    module.add_function(wrap_pyfunction!(count, module)?)?;
     module.add_function(wrap_pyfunction!(position, module)?)?;
     module.add_function(wrap_pyfunction!(census, module)?)?;
     module.add_function(wrap_pyfunction!(stats, module)?)
@@ -27,15 +25,20 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// x: an array of any shape, or a number. Integers and bool are finite.
 /// threads: the number of threads for more than 2 MiB; 0 for all CPUs. Without it, one.
 ///
-/// Raises TypeError if x is no array of numbers in the memory of the CPU.
+/// A tensor of torch on a CUDA device is asked there, and threads make no difference: see
+/// nonfinite.cuda. So it is with any_nan, and with count and census without axis=.
+///
+/// Raises TypeError if x is no array of numbers in the memory of the CPU or of a CUDA device, and
+/// nonfinite.cuda.CudaError if the driver fails.
 ///
 /// >>> import array, nonfinite
 /// >>> nonfinite.all_finite(array.array("f", [1.0, 2.0]))
 /// True
 #[pyfunction]
 #[pyo3(signature = (x, /, *, threads=None))]
-fn all_finite(x: &Bound<'_, PyAny>, threads: Option<usize>) -> PyResult<bool> {
+fn all_finite(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
     ask(x, false, threads, |view| view.all(Predicate::Finite))
+        .or_else(|error| Ok(cuda::census(x, error)?.is_finite()))
 }
 
 /// Whether any element is NaN. Arguments and errors as in all_finite.
@@ -45,12 +48,13 @@ fn all_finite(x: &Bound<'_, PyAny>, threads: Option<usize>) -> PyResult<bool> {
 /// True
 #[pyfunction]
 #[pyo3(signature = (x, /, *, threads=None))]
-fn any_nan(x: &Bound<'_, PyAny>, threads: Option<usize>) -> PyResult<bool> {
+fn any_nan(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
     ask(x, false, threads, |view| view.any(Predicate::Nan))
+        .or_else(|error| Ok(cuda::census(x, error)?.nan.count > 0))
 }
 
 /// Whether the predicate holds for any element: a bool. With axis=, one bool for each row along
-/// this axis, as an array of the shape of x without the axis.
+/// this axis, as an array of the shape of x without the axis. It is a tensor if x is one of torch.
 ///
 /// predicate: "nan", "inf", "+inf", "-inf", "finite", "non-finite", "nan or +inf" or "never".
 /// axis: the number of a dimension; negative numbers count from the last one.
@@ -62,13 +66,16 @@ fn any<'py>(
     x: &Bound<'py, PyAny>,
     predicate: &Bound<'py, PyAny>,
     axis: Option<isize>,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let predicate = predicate::parse(predicate)?;
     let signs = predicate::has_sign(predicate);
     match axis {
         None => ask(x, signs, threads, |view| view.any(predicate)).map(|any| bool(x.py(), any)),
-        Some(axis) => rows::any(x.py(), &input::read_for(x, signs)?, predicate, axis, threads),
+        Some(axis) => {
+            let array = input::read_for(x, signs)?;
+            input::answer_for(x, rows::any(x.py(), &array, predicate, axis, threads)?)
+        }
     }
 }
 
@@ -79,13 +86,16 @@ fn all<'py>(
     x: &Bound<'py, PyAny>,
     predicate: &Bound<'py, PyAny>,
     axis: Option<isize>,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let predicate = predicate::parse(predicate)?;
     let signs = predicate::has_sign(predicate);
     match axis {
         None => ask(x, signs, threads, |view| view.all(predicate)).map(|all| bool(x.py(), all)),
-        Some(axis) => rows::all(x.py(), &input::read_for(x, signs)?, predicate, axis, threads),
+        Some(axis) => {
+            let array = input::read_for(x, signs)?;
+            input::answer_for(x, rows::all(x.py(), &array, predicate, axis, threads)?)
+        }
     }
 }
 
@@ -97,16 +107,20 @@ fn count<'py>(
     x: &Bound<'py, PyAny>,
     predicate: &Bound<'py, PyAny>,
     axis: Option<isize>,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let predicate = predicate::parse(predicate)?;
     let signs = predicate::has_sign(predicate);
     match axis {
         None => {
-            let count = ask(x, signs, threads, |view| view.count(predicate))?;
+            let count = ask(x, signs, threads, |view| view.count(predicate))
+                .or_else(|error| cuda::count(x, error, predicate))?;
             Ok(count.into_pyobject(x.py())?.into_any())
         }
-        Some(axis) => rows::count(x.py(), &input::read_for(x, signs)?, predicate, axis, threads),
+        Some(axis) => {
+            let array = input::read_for(x, signs)?;
+            input::answer_for(x, rows::count(x.py(), &array, predicate, axis, threads)?)
+        }
     }
 }
 
@@ -119,15 +133,15 @@ fn position<'py>(
     x: &Bound<'py, PyAny>,
     predicate: &Bound<'py, PyAny>,
     axis: Option<isize>,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, predicate) = (x.py(), predicate::parse(predicate)?);
     let array = input::read_for(x, predicate::has_sign(predicate))?;
     if let Some(axis) = axis {
-        return rows::position(py, &array, predicate, axis, threads);
+        return input::answer_for(x, rows::position(py, &array, predicate, axis, threads)?);
     }
-    let found = ask_array(py, &array, threads, |view| view.position(predicate))?;
-    let found = found.map(|index| PyTuple::new(py, coordinate(index, array.shape.sizes())));
+    let found = ask_array(py, &array, threads, |view| view.first(predicate))?;
+    let found = found.map(|hit| PyTuple::new(py, hit.coordinate.iter()));
     found.transpose()?.into_bound_py_any(py)
 }
 
@@ -140,14 +154,22 @@ fn position<'py>(
 fn census<'py>(
     x: &Bound<'py, PyAny>,
     axis: Option<isize>,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (py, array) = (x.py(), input::read_for(x, true)?);
+    let (py, array) = match (x.py(), input::read_for(x, true)) {
+        (py, Ok(array)) => (py, array),
+        (py, Err(error)) if axis.is_none() => {
+            let census = cuda::census(x, error)?;
+            let sizes: Vec<usize> = x.call_method0("size")?.extract()?;
+            return Census::of_sizes(census, &sizes).into_bound_py_any(py);
+        }
+        (_, Err(error)) => return Err(error),
+    };
     if let Some(axis) = axis {
         return rows::census(py, &array, axis, threads);
     }
     let census = ask_array(py, &array, threads, |view| view.census())?;
-    Census::new(census, array.shape.sizes()).into_bound_py_any(py)
+    Census::new(census, &array)?.into_bound_py_any(py)
 }
 
 /// Minimum, maximum and maximum magnitude of the finite elements, and how many elements are zero,
@@ -159,7 +181,7 @@ fn census<'py>(
 fn stats<'py>(
     x: &Bound<'py, PyAny>,
     axis: Option<isize>,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, array) = (x.py(), input::read_for(x, true)?);
     check_float(&array)?;
@@ -167,7 +189,7 @@ fn stats<'py>(
         return rows::stats(py, &array, axis, threads);
     }
     let stats = ask_array(py, &array, threads, |view| view.stats())?;
-    Stats::new(stats, array.shape.sizes()).into_bound_py_any(py)
+    Stats::new(stats, &array)?.into_bound_py_any(py)
 }
 
 fn bool(py: Python<'_>, answer: bool) -> Bound<'_, PyAny> {

@@ -8,7 +8,7 @@ use pyo3::types::{PyComplex, PyFloat, PyInt};
 use super::ask::RELEASE;
 use super::encode::encode;
 use super::error::{of_crate, type_error, value};
-use super::input;
+use super::input::{self, is_tensor};
 use crate::border::{Array, Kind, numpy};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -157,19 +157,6 @@ fn change<R: Send>(
         py.import("numpy")?.call_method1("copyto", (as_numpy(x)?, copy))?;
     }
     Ok(result)
-}
-
-/// Whether `x` is a tensor of torch.
-fn is_tensor(x: &Bound<'_, PyAny>) -> PyResult<bool> {
-    if numpy::is_exact(x) {
-        return Ok(false);
-    }
-    let py = x.py();
-    let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
-    match modules.get_item(intern!(py, "torch")) {
-        Ok(torch) => x.is_instance(&torch.getattr(intern!(py, "Tensor"))?),
-        Err(_) => Ok(false),
-    }
 }
 
 /// The array of numpy with the memory of `x`, or made of `x`. Subclasses stay.

@@ -14,7 +14,7 @@ pub(crate) fn any<'py>(
     array: &Array<'_>,
     predicate: Predicate,
     axis: isize,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let rows = Rows::new(array, axis)?;
     out::answers::<bool>(py, &rows.sizes, |out| {
@@ -28,7 +28,7 @@ pub(crate) fn all<'py>(
     array: &Array<'_>,
     predicate: Predicate,
     axis: isize,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let rows = Rows::new(array, axis)?;
     out::answers::<bool>(py, &rows.sizes, |out| {
@@ -60,7 +60,7 @@ pub(crate) fn count<'py>(
     array: &Array<'_>,
     predicate: Predicate,
     axis: isize,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let rows = Rows::new(array, axis)?;
     out::answers::<usize>(py, &rows.sizes, |out| {
@@ -74,7 +74,7 @@ pub(crate) fn position<'py>(
     array: &Array<'_>,
     predicate: Predicate,
     axis: isize,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let rows = Rows::new(array, axis)?;
     out::answers::<isize>(py, &rows.sizes, |out| {
@@ -94,7 +94,7 @@ pub(crate) fn census<'py>(
     py: Python<'py>,
     array: &Array<'_>,
     axis: isize,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let rows = Rows::new(array, axis)?;
     let mut answers = vec![Census::default(); rows.len()];
@@ -107,7 +107,7 @@ pub(crate) fn stats<'py>(
     py: Python<'py>,
     array: &Array<'_>,
     axis: isize,
-    threads: Option<usize>,
+    threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let rows = Rows::new(array, axis)?;
     let mut answers = vec![Stats::default(); rows.len()];
@@ -146,7 +146,7 @@ impl<'a> Rows<'a> {
     fn ask(
         &self,
         py: Python<'_>,
-        threads: Option<usize>,
+        threads: Option<isize>,
         question: impl FnOnce(TensorView<'_>, usize) -> Result<(), Error> + Send,
     ) -> PyResult<()> {
         let axis = self.axis;

@@ -15,7 +15,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyType};
 
-use super::{Array, Flat, Kind, Owner, Room, Shape};
+use super::{Array, Kind, Owner, Shape};
 use crate::arrays::error::{type_error, value};
 
 #[repr(C)]
@@ -79,10 +79,10 @@ fn known(x: &Bound<'_, PyAny>) -> Option<Describe> {
     Some(unsafe { std::mem::transmute::<*mut c_void, Describe>(describe) })
 }
 
-/// The elements of a tensor whose type was met before: where they lie, or if there are few as a
-/// copy. `None` for everything else, which [`read_known`] may know.
+/// The elements of a tensor that lie one after the other, if its type was met before. `None` for
+/// everything else, which [`read_known`] may know.
 #[inline]
-pub(super) fn flat<'a>(x: &'a Bound<'_, PyAny>, room: &'a mut Room) -> Option<Flat<'a>> {
+pub(super) fn flat<'a>(x: &'a Bound<'_, PyAny>) -> Option<(&'a [u8], Format)> {
     let describe = known(x)?;
     let mut tensor = Tensor::empty();
     // SAFETY: the type of `x` names the function, which fills the tensor if it returns 0.
@@ -97,31 +97,24 @@ pub(super) fn flat<'a>(x: &'a Bound<'_, PyAny>, room: &'a mut Room) -> Option<Fl
         return None;
     }
     let format = tensor.format()?;
-    let item = format.size_in_bytes();
     let rank = usize::try_from(tensor.ndim).ok()?;
-    // SAFETY: `ndim` sizes and `ndim` strides lie at these pointers, which are not null. Sizes are
-    // not negative. So an i64 has the bits of a usize or an isize: `numpy` asserts that the machine
-    // has 64 bits.
+    // SAFETY: `ndim` sizes and `ndim` strides lie at these pointers, which are not null.
     let (sizes, strides) = unsafe {
-        let sizes = slice::from_raw_parts(tensor.shape.cast::<usize>(), rank);
-        (sizes, slice::from_raw_parts(tensor.strides.cast::<isize>(), rank))
+        let sizes = slice::from_raw_parts(tensor.shape, rank);
+        (sizes, slice::from_raw_parts(tensor.strides, rank))
     };
-    let data = tensor.data.wrapping_add(tensor.byte_offset as usize);
-    let mut len = 1isize;
-    let dense = sizes.iter().zip(strides).rev().all(|(&size, &stride)| {
-        let follows = size == 1 || stride == len;
-        len = len.wrapping_mul(size.cast_signed());
-        follows
-    });
-    // SAFETY: `data` is not null. The elements lie one after the other from there on if the tensor
-    // is dense, otherwise where the strides say. The tensor, which is borrowed, keeps them alive.
-    let bytes = unsafe {
-        match dense {
-            true => slice::from_raw_parts(data, len.cast_unsigned() * item),
-            false => room.copy(data, sizes, strides, (item, item), false)?,
+    let mut len = 1i64;
+    for (&size, &stride) in sizes.iter().zip(strides).rev() {
+        if size != 1 && stride != len {
+            return None;
         }
-    };
-    Some(Flat { bytes, format, sizes, copied: !dense })
+        len = len.checked_mul(size)?;
+    }
+    let bytes = usize::try_from(len).ok()?.checked_mul(format.size_in_bytes())?;
+    let data = tensor.data.wrapping_add(tensor.byte_offset as usize);
+    // SAFETY: `data` is not null, and the elements lie one after the other from there on. The
+    // tensor, which is borrowed, keeps them alive.
+    Some((unsafe { slice::from_raw_parts(data, bytes) }, format))
 }
 
 /// A tensor whose type has the exchange API and was met before. `None` otherwise.
@@ -296,19 +289,19 @@ fn elsewhere(kind: i32, id: i32) -> PyErr {
     ))
 }
 
-/// Says which tensors DLPack does not describe.
+/// Says which tensors DLPack does not describe. Of the error only the first line: behind that,
+/// torch lists the frames of its C++ code.
 #[cold]
 pub(super) fn explain(error: PyErr) -> PyErr {
     Python::attach(|py| {
-        if error.is_instance_of::<PyBufferError>(py) || error.is_instance_of::<PyTypeError>(py) {
-            return error;
-        }
         let text = error.value(py).to_string();
-        let new = type_error(format!(
+        let first = text.lines().next().unwrap_or_default();
+        if error.is_instance_of::<PyBufferError>(py) || error.is_instance_of::<PyTypeError>(py) {
+            return PyErr::from_type(error.get_type(py), first.to_owned());
+        }
+        type_error(format!(
             "x has no memory of plain elements (such as sparse, quantised, meta and nested \
-             tensors: ask about their parts, for example x.values() or x.dequantize()): {text}"
-        ));
-        new.set_cause(py, Some(error));
-        new
+             tensors: ask about their parts, for example x.values() or x.dequantize()): {first}"
+        ))
     })
 }

@@ -11,7 +11,6 @@ mod gather;
 pub(crate) mod new;
 pub(crate) mod numpy;
 mod shape;
-pub(crate) mod short;
 pub(crate) mod torch;
 
 use std::ops::Range;
@@ -21,7 +20,6 @@ use nonfinite::{Elements, Error, Format, MaskView, TensorView};
 use pyo3::prelude::*;
 
 use crate::arrays::error::value;
-pub(crate) use gather::Room;
 pub(crate) use shape::Shape;
 
 /// The most dimensions that an array may have. numpy, torch and memoryview stop at 64.
@@ -37,22 +35,13 @@ pub(crate) enum Kind {
     Integer,
 }
 
-/// Elements in row-major order without gaps, in the order of the machine.
-#[derive(Clone, Copy)]
-pub(crate) struct Flat<'a> {
-    pub(crate) bytes: &'a [u8],
-    pub(crate) format: Format,
-    pub(crate) sizes: &'a [usize],
-    /// Whether this is a copy.
-    pub(crate) copied: bool,
-}
-
-/// The elements of an array of numpy or a tensor of torch, in the fastest way: where they lie, or
-/// as a copy in `room`. `None` for other objects, and for everything that is an error. Signs may be
-/// wrong if the type of `x` is not `numpy.ndarray` itself: see [`Array::tensor`].
+/// The elements of an array of numpy or a tensor of torch that lie one after the other in the order
+/// of the machine, without the steps that an [`Array`] takes for any layout. `None` for other
+/// objects, and for everything that is an error. Signs may be wrong if the type of `x` is not
+/// `numpy.ndarray` itself: see [`Array::tensor`].
 #[inline]
-pub(crate) fn flat<'a>(x: &'a Bound<'_, PyAny>, room: &'a mut Room) -> Option<Flat<'a>> {
-    if numpy::is_exact(x) { numpy::flat(x, room) } else { dlpack::flat(x, room) }
+pub(crate) fn flat<'a>(x: &'a Bound<'_, PyAny>) -> Option<(&'a [u8], Format)> {
+    if numpy::is_exact(x) { numpy::flat(x) } else { dlpack::flat(x) }
 }
 
 /// Keeps the memory of an [`Array`] alive. The fields are only dropped.
@@ -202,7 +191,8 @@ impl<'py> Array<'py> {
             // SAFETY: as in `bytes_mut`. The array is writable, and `self` stays borrowed.
             len => unsafe { slice::from_raw_parts_mut(self.lowest, len) },
         };
-        MaskView::strided(bytes, self.offset, self.shape.sizes(), self.shape.strides())
+        let (sizes, strides) = (self.shape.sizes(), self.shape.strides());
+        Ok(MaskView::strided_borrowed(bytes, self.offset, sizes, strides)?)
     }
 
     /// Whether the owner's memory and that of another array may have a byte in common.
@@ -233,11 +223,11 @@ impl<'py> Array<'py> {
         let Kind::Float(format) = self.kind else {
             let strides = &STRIDES[..self.shape.sizes().len()];
             let elements = Elements::from_bytes(&[0], FINITE)?;
-            return TensorView::strided(elements, 0, self.shape.sizes(), strides);
+            return TensorView::strided_borrowed(elements, 0, self.shape.sizes(), strides);
         };
         assert!(!self.needs_copy(), "elements in the order of the machine");
         let elements = Elements::from_bytes(self.bytes(), format)?;
         let offset = self.offset / format.size_in_bytes();
-        TensorView::strided(elements, offset, self.shape.sizes(), self.shape.strides())
+        TensorView::strided_borrowed(elements, offset, self.shape.sizes(), self.shape.strides())
     }
 }

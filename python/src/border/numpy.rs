@@ -9,13 +9,13 @@ use std::ptr;
 use std::slice;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
-use nonfinite::{Format, MaskOut};
+use nonfinite::Format;
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyType};
 
-use super::{Array, Flat, Kind, Owner, Room, Shape};
+use super::{Array, Kind, Owner, Shape};
 use crate::arrays::error::{type_error, value};
 
 #[repr(C)]
@@ -174,57 +174,23 @@ fn user_type(number: c_int) -> Option<&'static AtomicU8> {
     USER_TYPES.get(usize::try_from(number - USER).ok()?)
 }
 
-/// The elements of an exact array of floating-point numbers: where they lie, or if there are few as
-/// a copy. `None` for everything else, which [`read`] may know.
+/// The elements of an exact array that lie one after the other. `None` for everything else, which
+/// [`read`] may know.
 #[inline]
-pub(super) fn flat<'a>(x: &'a Bound<'_, PyAny>, room: &'a mut Room) -> Option<Flat<'a>> {
+pub(super) fn flat<'a>(x: &'a Bound<'_, PyAny>) -> Option<(&'a [u8], Format)> {
     if !is_exact(x) {
         return None;
     }
     // SAFETY: `is_exact` has returned true.
     let (array, descr) = unsafe { fields(x) };
     let format = known(descr)?;
-    let (sizes, item) = (array.sizes(), format.size_in_bytes());
-    let swapped = descr.byteorder == OTHER_ORDER;
-    if array.flags & C_CONTIGUOUS == 0 || swapped {
-        // SAFETY: numpy's sizes and strides name elements of the array. Each has `item` bytes, by
-        // its type. There are `nd` sizes and `nd` strides.
-        let bytes = unsafe { room.copy(array.data, sizes, array.strides(), (1, item), swapped)? };
-        return Some(Flat { bytes, format, sizes, copied: true });
+    if array.flags & C_CONTIGUOUS == 0 || descr.byteorder == OTHER_ORDER {
+        return None;
     }
-    let len = sizes.iter().product::<usize>() * item;
+    let len = array.sizes().iter().product::<usize>() * format.size_in_bytes();
     // SAFETY: the elements of a contiguous array lie one after the other from `data` on, which is
     // not null. The array, which is borrowed, keeps them alive.
-    let bytes = unsafe { slice::from_raw_parts(array.data, len) };
-    Some(Flat { bytes, format, sizes, copied: false })
-}
-
-/// The bytes of an exact array of bool in row-major order, if it has these sizes, may be written to
-/// and shares no memory with `x`.
-#[inline]
-pub(crate) fn dense_mask<'a>(
-    out: &'a Bound<'_, PyAny>,
-    sizes: &[usize],
-    x: &[u8],
-) -> Option<MaskOut<'a>> {
-    if !is_exact(out) {
-        return None;
-    }
-    // SAFETY: `is_exact` has returned true.
-    let (array, descr) = unsafe { fields(out) };
-    let needed = C_CONTIGUOUS | WRITEABLE;
-    if descr.type_num != 0 || array.flags & needed != needed || array.sizes() != sizes {
-        return None;
-    }
-    let len = sizes.iter().product::<usize>();
-    let (input, output) = (x.as_ptr_range(), array.data.addr());
-    if output < input.end.addr() && input.start.addr() < output + len {
-        return None;
-    }
-    // SAFETY: as in `flat`, with elements of one byte. The array may be written to, and `x`, the
-    // only other slice of the call, lies elsewhere.
-    let bytes = unsafe { slice::from_raw_parts_mut(array.data, len) };
-    Some(MaskOut::from(bytes))
+    Some((unsafe { slice::from_raw_parts(array.data, len) }, format))
 }
 
 /// An instance of `numpy.ndarray` or of a subclass.

@@ -5,15 +5,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use nonfinite_check::lint::Linter;
 use nonfinite_check::{Error, Options, Report};
+use nonfinite_cli::html::Checked;
 use nonfinite_cli::inputs::{self, Inputs};
+use nonfinite_cli::lint::Linted;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::document::{Checked, Document};
+use super::document::Document;
 use super::error;
 use super::running::{Ending, Watch, no_progress, run};
-use super::settings::Settings;
+use super::settings::{self, Settings};
 
 /// Checks files, folders and patterns.
 #[pyfunction]
@@ -29,9 +32,34 @@ pub(crate) fn check_paths(
     let checked = run(&watch, progress, Ending::Read, move || {
         check_all(&paths, &options, |path| inputs::check_path(path, &options))
     })?;
-    let results = checked.map_err(|(path, error)| error::of_check(py, &error, &path))?;
-    Ok(Document::new(results, settings.skip_unknown()))
+    let checked = checked.map_err(|(path, error)| error::of_check(py, &error, &path))?;
+    Ok(Document::new(checked, settings.strict()))
 }
+
+/// Applies the rules of lint to the models in files, folders and patterns.
+#[pyfunction]
+pub(crate) fn lint_paths(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    options: &Bound<'_, PyDict>,
+    progress: &Bound<'_, PyAny>,
+) -> PyResult<Document> {
+    let arguments = settings::lint(options)?;
+    let watch = Watch::new(progress);
+    // The page has maps.
+    let options = Options { draw: true, ..arguments.options(watch.clone()) };
+    let linted = run(&watch, progress, Ending::Read, move || {
+        let mut linter = Linter::new(options.clone());
+        let (files, no_format) = check_all(&paths, &options, |path| linter.check(path))?;
+        let linted = Linted::new(&arguments, linter.findings(), files, no_format);
+        let status = linted.summary.status(arguments.strict);
+        Ok(Document::of_texts(linted.json(), linted.page(), status))
+    })?;
+    linted.map_err(|(path, error)| error::of_check(py, &error, &path))
+}
+
+/// The results, and the files of no known format in folders.
+pub(super) type AllChecked = (Vec<Checked>, Vec<PathBuf>);
 
 /// Checks the files of all arguments with a function.
 ///
@@ -41,7 +69,7 @@ pub(super) fn check_all(
     arguments: &[PathBuf],
     options: &Options,
     mut check: impl FnMut(&Path) -> Result<Report, Error>,
-) -> Result<Vec<Checked>, (PathBuf, Error)> {
+) -> Result<AllChecked, (PathBuf, Error)> {
     let (mut inputs, mut results, mut refused) = (Inputs::default(), Vec::new(), None);
     for argument in arguments {
         let taken = inputs.check_with(argument, options, &mut check, |path, result| match result {
@@ -64,7 +92,7 @@ pub(super) fn check_all(
     });
     // The closure returns no error.
     debug_assert!(finished.is_ok());
-    Ok(results)
+    Ok((results, inputs.no_format))
 }
 
 /// Checks a file, or the file of a URL.
@@ -82,7 +110,7 @@ pub(crate) fn check_one(
     let work = move || inputs::check_path(&file, &options);
     let report = run(&watch, progress, Ending::Read, work)?;
     let report = report.map_err(|error| error::of_check(py, &error, &path))?;
-    Ok(Document::of_one(&path, report, settings.skip_unknown()))
+    Ok(Document::of_one(&path, report, settings.strict()))
 }
 
 /// The files that these arguments lead to. Some may hold no tensors.

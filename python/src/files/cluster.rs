@@ -16,7 +16,7 @@ use super::check::check_all;
 use super::document::Document;
 use super::error;
 use super::running::{Ending, Watch, no_progress, run};
-use super::settings::Settings;
+use super::settings::{self, Settings};
 
 /// A plan without its pieces. Then each piece: its bytes, and itself.
 type Planned = (String, Vec<(u64, String)>);
@@ -57,8 +57,9 @@ fn read<T: DeserializeOwned>(py: Python<'_>, texts: &[String]) -> PyResult<Vec<T
 pub(crate) fn look_at_pieces(
     py: Python<'_>,
     pieces: Vec<String>,
-    threads: Option<NonZeroUsize>,
+    threads: Option<isize>,
 ) -> PyResult<String> {
+    let threads = settings::threads(threads)?;
     let pieces: Vec<Piece> = read(py, &pieces)?;
     let path = pieces.first().map_or("", Piece::file).to_owned();
     let watch = Arc::<Watch>::default();
@@ -95,7 +96,7 @@ pub(crate) fn merge_file(
     let tallies = read::<Tallies>(py, &tallies)?;
     let report = py.detach(|| work::merge(&plan, tallies, &options));
     let report = report.map_err(|error| error::of_work(py, &error, &path))?;
-    Ok(Document::of_one(&path, report, settings.skip_unknown()))
+    Ok(Document::of_one(&path, report, settings.strict()))
 }
 
 /// The reports on the files of these arguments: from a plan and tallies where there are some, and
@@ -127,6 +128,6 @@ pub(crate) fn merge_paths(
             None => inputs::check_path(path, &options),
         })
     })?;
-    let results = checked.map_err(|(path, error)| error::of_check(py, &error, &path))?;
-    Ok(Document::new(results, settings.skip_unknown()))
+    let checked = checked.map_err(|(path, error)| error::of_check(py, &error, &path))?;
+    Ok(Document::new(checked, settings.strict()))
 }

@@ -4,14 +4,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use nonfinite_check::Report;
 use nonfinite_check::json::{self, Listed};
-use nonfinite_check::{Error, Report};
-use nonfinite_cli::html;
+use nonfinite_cli::html::{self, Checked};
 use nonfinite_cli::report::Summary;
 use pyo3::prelude::*;
 
-/// A path as it was given or found, and its report or its error.
-pub(super) type Checked = (PathBuf, Result<Report, Error>);
+use super::check::AllChecked;
 
 /// The results of a check, or some of them.
 #[pyclass(frozen, module = "nonfinite._native")]
@@ -23,44 +22,44 @@ pub(crate) struct Document {
 }
 
 enum Content {
-    /// Results of this process: these of all.
-    Results { all: Arc<Vec<Checked>>, these: Range<usize> },
+    /// Results of this process: these of all, and the files of no known format.
+    Results { all: Arc<Vec<Checked>>, these: Range<usize>, no_format: Vec<PathBuf> },
     /// The texts of results of another process.
     Texts { json: String, page: String },
 }
 
 impl Document {
-    pub(super) fn new(results: Vec<Checked>, skip_unknown: bool) -> Self {
-        let mut summary = Summary::default();
-        for (_, result) in &results {
-            match result {
-                Ok(report) => summary.count(report),
-                Err(error) => summary.fail(error),
-            }
-        }
+    pub(super) fn new((results, no_format): AllChecked, strict: bool) -> Self {
+        let summary = Summary::of(&results, no_format.len());
         let these = 0..results.len();
-        let content = Content::Results { all: Arc::new(results), these };
-        Self { content, status: summary.status(skip_unknown) }
+        let content = Content::Results { all: Arc::new(results), these, no_format };
+        Self { content, status: summary.status(strict) }
     }
 
-    pub(super) fn of_one(path: &Path, report: Report, skip_unknown: bool) -> Self {
-        Self::new(vec![(path.to_owned(), Ok(report))], skip_unknown)
+    pub(super) fn of_one(path: &Path, report: Report, strict: bool) -> Self {
+        Self::new((vec![(path.to_owned(), Ok(report))], Vec::new()), strict)
     }
+}
+
+/// A page with the style of `nonfinite check --html`. `title` is text, `body` is HTML.
+#[pyfunction]
+pub(super) fn html_page(title: &str, body: &str) -> String {
+    html::page(title, body, "")
 }
 
 #[pymethods]
 impl Document {
     /// The document of `pickle`.
     #[new]
-    fn of_texts(json: String, page: String, status: u8) -> Self {
+    pub(super) fn of_texts(json: String, page: String, status: u8) -> Self {
         Self { content: Content::Texts { json, page }, status }
     }
 
     /// The JSON document of `nonfinite check --json`, without the line feed at the end.
     fn json(&self, py: Python<'_>) -> String {
         match &self.content {
-            Content::Results { all, these } => {
-                py.detach(|| json::document(&all[these.clone()], Listed::All))
+            Content::Results { all, these, no_format } => {
+                py.detach(|| json::document(&all[these.clone()], no_format, Listed::All))
             }
             Content::Texts { json, .. } => json.clone(),
         }
@@ -69,7 +68,9 @@ impl Document {
     /// The page of `nonfinite check --html`.
     fn page(&self, py: Python<'_>) -> String {
         match &self.content {
-            Content::Results { all, these } => py.detach(|| html::document(&all[these.clone()])),
+            Content::Results { all, these, .. } => {
+                py.detach(|| html::document(&all[these.clone()]))
+            }
             Content::Texts { page, .. } => page.clone(),
         }
     }
@@ -77,9 +78,10 @@ impl Document {
     /// The document of one file, by its number. None for a document that comes from `pickle`.
     fn file(&self, number: usize) -> Option<Self> {
         match &self.content {
-            Content::Results { all, these } if number < these.len() => {
-                let at = these.start + number;
-                let content = Content::Results { all: Arc::clone(all), these: at..at + 1 };
+            Content::Results { all, these, .. } if number < these.len() => {
+                let (at, no_format) = (these.start + number, Vec::new());
+                let all = Arc::clone(all);
+                let content = Content::Results { all, these: at..at + 1, no_format };
                 Some(Self { content, status: self.status })
             }
             Content::Results { .. } | Content::Texts { .. } => None,

@@ -26,7 +26,9 @@ pub(super) fn of_check(py: Python<'_>, error: &Error, path: &Path) -> PyErr {
         }
         Error::Directory => return of_system(&io::ErrorKind::IsADirectory.into(), path),
         Error::MaxAbs(_) => return PyValueError::new_err(error.to_string()),
-        Error::Expansion { .. } | Error::Download { .. } => "LimitError",
+        Error::Expansion { .. } | Error::Download { .. } | Error::StreamTooLong { .. } => {
+            "LimitError"
+        }
         Error::Changed(_) => "ChangedError",
         Error::Remote { .. } => "RemoteError",
         _ if error.is_unknown() => "UnknownFormatError",
@@ -39,9 +41,8 @@ pub(super) fn of_check(py: Python<'_>, error: &Error, path: &Path) -> PyErr {
 /// The keyword argument that sets an option, with an example of its value if that is not a number.
 fn argument(asks: &Asks) -> String {
     let name = match asks {
-        Asks::RawDtype { .. } => "raw_dtype",
-        Asks::Expansion => "max_expansion",
-        Asks::Download => "max_download",
+        Asks::TakenAs { .. } => "as_",
+        Asks::MaxBytes => "max_bytes",
     };
     asks.example().map_or(name.to_owned(), |example| format!("{name}={example:?}"))
 }

@@ -35,7 +35,7 @@ pub(crate) fn fix_one(
             neg_inf: parsed(&neginf, "neginf")?,
         },
         allow: list(options, "allow")?,
-        raw: list(options, "raw_dtype")?,
+        taken_as: list(options, "as_")?,
         force,
         observer: Some(watch.clone()),
     };

@@ -19,7 +19,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(command::run_command, module)?)?;
     module.add_function(wrap_pyfunction!(check::check_paths, module)?)?;
     module.add_function(wrap_pyfunction!(check::check_one, module)?)?;
+    module.add_function(wrap_pyfunction!(check::lint_paths, module)?)?;
     module.add_function(wrap_pyfunction!(check::list_paths, module)?)?;
+    module.add_function(wrap_pyfunction!(document::html_page, module)?)?;
     module.add_function(wrap_pyfunction!(fix::fix_one, module)?)?;
     module.add_function(wrap_pyfunction!(cluster::plan_file, module)?)?;
     module.add_function(wrap_pyfunction!(cluster::look_at_pieces, module)?)?;

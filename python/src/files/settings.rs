@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use nonfinite_check::{Observer, Options};
-use nonfinite_cli::args::How;
+use nonfinite_cli::args::{Form, How, Lint};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -45,6 +45,20 @@ fn of_option(value: &Bound<'_, PyAny>, name: &str, error: PyErr) -> PyErr {
     }
 }
 
+/// The number of threads that a caller asks for.
+///
+/// # Errors
+/// ValueError for less than 1.
+pub(super) fn threads(threads: Option<isize>) -> PyResult<Option<NonZeroUsize>> {
+    let number = |threads: isize| {
+        let number = usize::try_from(threads).ok().and_then(NonZeroUsize::new);
+        number.ok_or_else(|| {
+            PyValueError::new_err(format!("threads={threads}, and the least is 1; None means all"))
+        })
+    };
+    threads.map(number).transpose()
+}
+
 /// The values of a name: one text or several.
 pub(super) fn list<T>(options: &Bound<'_, PyDict>, name: &str) -> PyResult<Vec<T>>
 where
@@ -66,10 +80,28 @@ pub(super) fn parsed<T: FromStr<Err: std::fmt::Display>>(text: &str, name: &str)
     text.parse().map_err(|error| PyValueError::new_err(format!("{name}={text:?}: {error}")))
 }
 
+/// The arguments of `nonfinite lint`.
+pub(super) fn lint(options: &Bound<'_, PyDict>) -> PyResult<Lint> {
+    let warnings: String = item(options, "warnings", "on".to_owned())?;
+    Ok(Lint {
+        files: Vec::new(),
+        format: Form::Json,
+        json: true,
+        quiet: false,
+        allow: list(options, "allow")?,
+        warnings: parsed(&warnings, "warnings")?,
+        html: None,
+        rules: false,
+        strict: item(options, "strict", false)?,
+        max_bytes: item(options, "max_bytes", None)?,
+        threads: threads(item(options, "threads", None)?)?,
+    })
+}
+
 impl Settings {
     pub(super) fn new(options: &Bound<'_, PyDict>) -> PyResult<Self> {
         let fail_on: String = item(options, "fail_on", "nan,inf".to_owned())?;
-        let threads: Option<NonZeroUsize> = item(options, "threads", None)?;
+        let threads = threads(item(options, "threads", None)?)?;
         let max_abs: Option<f64> = item(options, "max_abs", None)?;
         if let Some(bound) = max_abs.filter(|bound| !bound.is_finite() || *bound < 0.0) {
             let error = nonfinite_check::Error::MaxAbs(bound);
@@ -78,14 +110,10 @@ impl Settings {
         let how = How {
             allow: list(options, "allow")?,
             fail_on: parsed(&fail_on, "fail_on")?,
-            raw_dtype: list(options, "raw_dtype")?,
-            skip_unknown: item(options, "skip_unknown", false)?,
+            strict: item(options, "strict", false)?,
             taken_as: list(options, "as_")?,
-            max_expansion: item(options, "max_expansion", Options::EXPANSION.get())?,
-            max_download: item(options, "max_download", Options::DOWNLOAD.get())?,
+            max_bytes: item(options, "max_bytes", None)?,
             threads,
-            mmap: item(options, "mmap", false)?,
-            no_progress: true,
         };
         Ok(Self {
             how,
@@ -97,9 +125,9 @@ impl Settings {
         })
     }
 
-    /// Whether files of unknown formats change the status.
-    pub(super) fn skip_unknown(&self) -> bool {
-        self.how.skip_unknown
+    /// Whether whatever was not looked at changes the status.
+    pub(super) fn strict(&self) -> bool {
+        self.how.strict
     }
 
     pub(super) fn options(&self, observer: Arc<dyn Observer>) -> Options {

@@ -7,16 +7,10 @@ use crate::task::Pair;
 mod arrow;
 #[cfg(feature = "candle")]
 mod candle;
-#[cfg(feature = "datafusion")]
-mod datafusion;
 #[cfg(feature = "parquet")]
 mod parquet;
-#[cfg(feature = "polars")]
-mod polars;
 #[cfg(feature = "rten")]
 mod rten;
-#[cfg(feature = "vortex")]
-mod vortex;
 
 /// A crate with a loop that answers one of our questions.
 pub struct Adopter {
@@ -39,14 +33,8 @@ pub const ALL: &[&Adopter] = &[
     &arrow::ADOPTER,
     #[cfg(feature = "parquet")]
     &parquet::ADOPTER,
-    #[cfg(feature = "datafusion")]
-    &datafusion::ADOPTER,
-    #[cfg(feature = "vortex")]
-    &vortex::ADOPTER,
     #[cfg(feature = "candle")]
     &candle::ADOPTER,
     #[cfg(feature = "rten")]
     &rten::ADOPTER,
-    #[cfg(feature = "polars")]
-    &polars::ADOPTER,
 ];

@@ -3,6 +3,7 @@
 
 use std::ffi::c_void;
 
+use super::each_type;
 use crate::task::{Ask, Input, Question, Task};
 
 /// A loop: the elements, their number, and where answers go; as in cpp/dispatch.hpp.
@@ -58,7 +59,7 @@ fn task<'a>(name: &'static str, entry: Entry, of: u32, ask: Ask, x: Input<'a>) -
         Question::Inf => 2,
     };
     let run = entry(op, of, question)?;
-    let (n, start) = (x.len(), x.as_bytes().as_ptr().cast());
+    let (n, start) = each_type!(x, x => (x.len(), x.as_ptr().cast()));
     // SAFETY: `x`, borrowed for 'a, has `n` elements of that type from `start` on, and `tasks`
     // found that the CPU has the instructions. `out` is null for loops that write nothing, and
     // below has room for what the others write: a byte or a bit for each element (`Task`), or three

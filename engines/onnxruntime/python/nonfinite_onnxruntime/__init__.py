@@ -12,7 +12,8 @@ _NAME = {
 def library_path() -> str:
     """The library with IsNaN, IsInf and IsFinite in the domain `nonfinite`.
 
-    For `SessionOptions.register_custom_ops_library`.
+    For `SessionOptions.register_custom_ops_library`. It also has the sinks of
+    `nonfinite.trace_onnx`.
     """
     return str(Path(__file__).parent / _NAME.format(""))
 
@@ -23,8 +24,3 @@ def default_domain_library_path() -> str:
     For `SessionOptions.register_custom_ops_library`. A session can have both libraries.
     """
     return str(Path(__file__).parent / _NAME.format("_default_domain"))
-
-
-def trace_library_path() -> str:
-    """The library with the operator `Sink`, for `nonfinite.trace_onnx`."""
-    return str(Path(__file__).parent / _NAME.format("_trace"))

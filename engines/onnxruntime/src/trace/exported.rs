@@ -4,9 +4,10 @@
 use std::{ffi, slice};
 
 use nonfinite::TensorView;
+use nonfinite_ops::onnx::DataType;
 
 use super::look::Look;
-use super::runtime::format_in_onnx;
+use super::runtime::type_in_onnx;
 use super::table::{self, Event, Row};
 
 /// The version of the functions and structs here. It changes with each change of a struct.
@@ -71,7 +72,8 @@ pub unsafe extern "C" fn nonfinite_trace_look(
     element: ffi::c_int,
     look: *mut Look,
 ) -> bool {
-    let Some(format) = format_in_onnx(element) else { return false };
+    let format = type_in_onnx(element).and_then(DataType::format);
+    let Some(format) = format else { return false };
     let data = if bytes == 0 {
         &[]
     } else {

@@ -3,33 +3,20 @@
 
 use std::ffi::{c_int, c_void};
 
-use nonfinite::Format;
+use nonfinite_ops::onnx::DataType;
 use ort_sys::OrtKernelContext;
 
 use crate::api::{Api, Failure, Input, checked};
-use crate::declared::types;
+use crate::declared::{number, types_of};
 
-/// The format of an element type as the C interface of the runtime 1.`minor` numbers it.
-pub(crate) fn format_of(minor: u32, element: c_int) -> Option<Format> {
-    types(minor).find(|(number, _)| *number == element).map(|(_, format)| format)
+/// The floating-point type that the C interface of the runtime 1.`minor` numbers `element`.
+pub(crate) fn type_of(minor: u32, element: c_int) -> Option<DataType> {
+    types_of(minor).find(|data_type| number(*data_type) == element)
 }
 
-/// float8e8m0 in ONNX. All other floating-point types have one number, in ONNX and in the C
-/// interface.
-const E8M0_IN_ONNX: c_int = 24;
-
-/// The format of an element type as ONNX numbers it.
-pub(crate) fn format_in_onnx(element: c_int) -> Option<Format> {
-    match element {
-        E8M0_IN_ONNX => Some(Format::F8E8M0Fnu),
-        // No runtime of version 1.0 has float8e8m0.
-        other => format_of(0, other),
-    }
-}
-
-/// The number in ONNX of the element type that the C interface numbers `element`.
-pub(crate) fn in_onnx(element: c_int, format: Format) -> c_int {
-    if format == Format::F8E8M0Fnu { E8M0_IN_ONNX } else { element }
+/// The floating-point type that ONNX numbers `element`, if a sink looks at it.
+pub(crate) fn type_in_onnx(element: c_int) -> Option<DataType> {
+    types_of(u32::MAX).find(|data_type| data_type.code() == element)
 }
 
 impl Api {

@@ -12,7 +12,7 @@ use ort_sys::{
 };
 
 use super::look::Look;
-use super::runtime::{format_of, in_onnx};
+use super::runtime::type_of;
 use super::table::{self, Shape, Table};
 use crate::api::{Api, Failure};
 use crate::declared::DECLARED;
@@ -58,39 +58,40 @@ struct Sink {
 
 impl Sink {
     fn new(api: Api, info: *const OrtKernelInfo) -> Result<Self, Failure> {
-        let id = api.attribute(info, c"table", 0)?;
-        let table = u64::try_from(id).ok().and_then(table::find);
-        let table = table.ok_or_else(|| api.invalid(c"nonfinite: no open table of this id"))?;
-        let number = api.attribute(info, c"number", -1)?;
-        let number = usize::try_from(number).ok().filter(|number| *number < table.rows());
-        let number = number.ok_or_else(|| api.invalid(c"nonfinite: the table has no such row"))?;
+        let id = api.attribute(info, "table")?;
+        let table = id.and_then(|id| table::find(id.try_into().ok()?));
+        let table = table.ok_or_else(|| api.invalid(&"no open table of this id"))?;
+        let number = api.attribute(info, "number")?.and_then(|number| number.try_into().ok());
+        let number = number.filter(|number| *number < table.rows());
+        let number = number.ok_or_else(|| api.invalid(&"the table has no such row"))?;
         Ok(Self { api, table, number })
     }
 
     fn compute(&self, context: *mut OrtKernelContext) -> Result<(), Failure> {
         let api = self.api;
         let Some((input, element)) = api.tensor_input(&context)? else { return Ok(()) };
-        let Some(format) = format_of(api.minor(), element) else { return Ok(()) };
+        let Some(data_type) = type_of(api.minor(), element) else { return Ok(()) };
+        let Some(format) = data_type.format() else { return Ok(()) };
         // The runtime holds the tensor in memory, so that its size does not overflow.
         let elements = input.shape.iter().product::<i64>() as usize;
         let size = format.size_in_bytes();
         let data = if elements == 0 {
             &[]
         } else if input.data.is_null() {
-            return Err(api.invalid(c"nonfinite: a tensor without data"));
+            return Err(api.invalid(&"a tensor without data"));
         } else {
             // SAFETY: the tensor has that many elements of this type, which the runtime neither
             // moves nor changes during the call.
             unsafe { slice::from_raw_parts(input.data.cast::<u8>(), elements * size) }
         };
         let elements = Elements::from_bytes(data, format);
-        let elements = elements.map_err(|_| api.invalid(c"nonfinite: half an element"))?;
+        let elements = elements.map_err(|_| api.invalid(&"a wrong length"))?;
         let stats = if data.len() < PARALLEL_BYTES {
             TensorView::from(elements).stats()
         } else {
             parallel_stats(api, context, elements)?
         };
-        let shape = Shape::new(in_onnx(element, format), &input.shape);
+        let shape = Shape::new(data_type.code(), &input.shape);
         self.table.write(self.number, shape, Look::new(&stats, format));
         Ok(())
     }

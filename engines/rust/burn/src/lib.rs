@@ -10,17 +10,17 @@
 //! assert!(!logits.all_finite());
 //! let mask = logits.mask_of(Predicate::Finite);
 //! assert_eq!(mask.into_data().try_to_vec::<bool>().unwrap(), [true, false, false, true]);
-//! assert_eq!(logits.position_of(Predicate::Nan), Some([0, 1]));
+//! assert_eq!(logits.first_of(Predicate::Nan).unwrap().coordinate[..], [0, 1]);
 //! ```
 //!
-//! Tensors of the backends flex and ndarray are read in place, with any strides. Tensors of other
-//! backends, and those that autodiff tracks, are copied to the CPU first.
+//! Tensors of the backend flex are read in place, with any strides. Tensors of other backends, and
+//! those that autodiff tracks, are copied to the CPU first.
 
 mod view;
 
-use burn_tensor::{Bool, Tensor};
-use nonfinite::{Census, Predicate, Stats, Watch};
-use view::{mask_like, with_view};
+use burn_tensor::{Bool, Tensor, TensorData};
+use nonfinite::{Census, Hit, Predicate, Stats, Watch};
+use view::with_view;
 
 /// Questions to a tensor of floats. burn has `is_nan`, `is_inf`, `is_finite` and `contains_nan`,
 /// each of which consumes the tensor; the names here are other ones.
@@ -40,8 +40,9 @@ pub trait NonFinite<const D: usize> {
     /// The number of elements for which `predicate` holds.
     fn count_of(&self, predicate: Predicate) -> usize;
 
-    /// The coordinate of the first element, in row-major order, for which `predicate` holds.
-    fn position_of(&self, predicate: Predicate) -> Option<[usize; D]>;
+    /// The first element, in row-major order, for which `predicate` holds: its index and
+    /// coordinate.
+    fn first_of(&self, predicate: Predicate) -> Option<Hit>;
 
     /// The number of NaN, +Inf and -Inf, and the row-major index of the first of each.
     fn census(&self) -> Census;
@@ -65,7 +66,7 @@ impl<const D: usize> NonFinite<D> for Tensor<D> {
     fn mask_of(&self, predicate: Predicate) -> Tensor<D, Bool> {
         let mut mask = vec![false; self.dims().iter().product()];
         with_view(self, |view| view.mask(predicate, &mut mask).expect("the same length"));
-        mask_like(self, mask)
+        Tensor::from_data(TensorData::new(mask, self.dims()), &self.device())
     }
 
     fn any_of(&self, predicate: Predicate) -> bool {
@@ -80,13 +81,8 @@ impl<const D: usize> NonFinite<D> for Tensor<D> {
         with_view(self, |view| view.count(predicate))
     }
 
-    fn position_of(&self, predicate: Predicate) -> Option<[usize; D]> {
-        with_view(self, |view| {
-            let mut coordinate = [0; D];
-            let index = view.position(predicate)?;
-            view.coordinate(index, &mut coordinate).expect("an index of this view");
-            Some(coordinate)
-        })
+    fn first_of(&self, predicate: Predicate) -> Option<Hit> {
+        with_view(self, |view| view.first(predicate))
     }
 
     fn census(&self) -> Census {
@@ -109,7 +105,7 @@ impl<const D: usize> NonFinite<D> for Tensor<D> {
 /// nonfinite_burn::look(&watch, "x", &x);
 /// nonfinite_burn::look(&watch, "root", &x.sqrt());
 /// let bad = watch.first().unwrap();
-/// assert_eq!((bad.name(), bad.coordinate()), ("root", Some(&[0, 1][..])));
+/// assert_eq!((bad.name(), &bad.first.coordinate[..]), ("root", &[0, 1][..]));
 /// ```
 ///
 /// # Panics

@@ -1,4 +1,4 @@
-//! Our answers beside those of burn's own `is_nan`, `is_inf` and `is_finite`, on each backend.
+//! Our answers beside those of burn's own `is_nan`, `is_inf` and `is_finite`.
 
 use burn_tensor::{Bool, Device, Element, Tensor, TensorData};
 use half::{bf16, f16};
@@ -48,8 +48,9 @@ fn agree<T: Float + Element>(device: &Device) {
                 assert_eq!(x.all_of(predicate), count == mask.len());
                 let index = mask.iter().position(|answer| *answer);
                 let columns = x.dims()[1];
-                let first = index.map(|index| [index / columns, index % columns]);
-                assert_eq!(x.position_of(predicate), first);
+                let first = x.first_of(predicate).map(|hit| (hit.index, hit.coordinate.to_vec()));
+                let place = |index| (index, vec![index / columns, index % columns]);
+                assert_eq!(first, index.map(place));
             }
             assert_eq!(x.census().nan.count, x.count_of(Predicate::Nan));
             assert!(!x.all_finite() && x.any_nan());
@@ -58,8 +59,7 @@ fn agree<T: Float + Element>(device: &Device) {
             assert_eq!((stats.census, watch.totals().bad_tensors), (x.census(), 1));
             assert_eq!(stats, x.stats());
             let bad = watch.first().expect("not all are finite");
-            let first = x.position_of(Predicate::NonFinite).expect("not all are finite");
-            assert_eq!(bad.coordinate(), Some(&first[..]));
+            assert_eq!(Some(bad.first), x.first_of(Predicate::NonFinite));
         }
         let x = tensor(finite::<T>(shape[0] * shape[1]), shape, device);
         assert!(x.all_finite() && !x.any_nan());
@@ -73,13 +73,4 @@ fn answers_on_flex() {
     agree::<f32>(&device);
     agree::<f16>(&device);
     agree::<bf16>(&device);
-}
-
-#[cfg(feature = "ndarray")]
-#[expect(deprecated, reason = "the whole backend is, and still used")]
-#[test]
-fn answers_on_ndarray() {
-    let device = Device::ndarray();
-    agree::<f64>(&device);
-    agree::<f32>(&device);
 }

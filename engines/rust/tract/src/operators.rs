@@ -1,6 +1,8 @@
 //! IsNaN and IsInf in the place of tract's, and IsFinite, which ONNX does not have.
 
 use nonfinite::{Predicate, TensorView};
+use nonfinite_ops::Operator as _;
+use nonfinite_ops::onnx::{Attribute, IsInf};
 use tract_onnx::Onnx;
 use tract_onnx::model::ParsingContext;
 use tract_onnx::pb::NodeProto;
@@ -9,7 +11,7 @@ use tract_onnx::tract_hir::internal::*;
 
 /// Makes `onnx` load the nodes IsNaN, IsInf and IsFinite as operators of `nonfinite`, for f16, f32
 /// and f64. tract's own take f16 and f32. tract knows operators by their names alone: the domain of
-/// a node makes no difference.
+/// a node makes no difference. IsInf with an attribute that ONNX does not know is refused.
 pub fn register(onnx: &mut Onnx) {
     let operators = &mut onnx.op_register;
     operators.insert("IsNaN", |_, _| operator(Predicate::Nan));
@@ -24,8 +26,9 @@ fn operator(predicate: Predicate) -> Parsed {
 }
 
 fn is_inf(_context: &ParsingContext, node: &NodeProto) -> Parsed {
-    let detects = |name| TractResult::Ok(node.get_attr_opt::<i64>(name)?.unwrap_or(1) != 0);
-    operator(Predicate::inf(detects("detect_negative")?, detects("detect_positive")?))
+    let given = node.attribute.iter().map(|x| Attribute::new(&x.name, x.r#type, x.i));
+    let node = IsInf::newest().with_attributes(given).map_err(|error| format_err!("{error}"))?;
+    operator(node.predicate())
 }
 
 /// A tensor of booleans: whether a predicate holds for each element.

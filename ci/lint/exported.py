@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Writes a small model folder for each layout, with the exporter's own code where installed.
+
+    ci/lint/exported.py OUT [LAYOUT..]
+
+All these models are sound: `nonfinite lint` must find no error and no warning in them. Weights are
+random. `OUT/LAYOUT.origin` names the package that wrote a folder. Layouts whose exporters are not
+installed are written by hand (by_hand_layouts.py), unless an exporter wrote the folder before: runs
+in two environments can fill one OUT.
+"""
+
+import importlib
+import shutil
+import sys
+from pathlib import Path
+
+EXPORTERS = (
+    "gguf_files",
+    "onnx_files",
+    "mlx_lm_models",
+    "plain",
+    "compressed",
+    "modelopt_models",
+    "transformers_models",
+    "gptq",
+    "awq",
+    "bnb",
+)
+
+
+def exporters():
+    """The modules whose packages are installed, and what is missing for the others."""
+    found, missing = [], {}
+    for name in EXPORTERS:
+        try:
+            found.append(importlib.import_module(f"exporters.{name}"))
+        except ModuleNotFoundError as error:
+            if error.name.startswith("exporters"):
+                raise
+            missing[name] = error.name
+    return found, missing
+
+
+def origin_of(out, name):
+    path = out / f"{name}.origin"
+    return path.read_text().strip() if path.exists() else None
+
+
+def write(out, name, make, origin):
+    folder = out / name
+    if folder.exists():
+        shutil.rmtree(folder)
+    make(folder)
+    (out / f"{name}.origin").write_text(origin + "\n")
+    print(f"{name:28} {origin}", flush=True)
+
+
+def main():
+    out, only = Path(sys.argv[1]), set(sys.argv[2:])
+    out.mkdir(parents=True, exist_ok=True)
+    found, missing = exporters()
+    for module in found:
+        for name, make in module.LAYOUTS.items():
+            if not only or name in only:
+                write(out, name, make, module.PACKAGE)
+    by_hand = importlib.import_module("by_hand_layouts")
+    for name, make in by_hand.LAYOUTS.items():
+        wanted = not only or name in only
+        if wanted and origin_of(out, name) in (None, by_hand.PACKAGE):
+            write(out, name, make, by_hand.PACKAGE)
+    for name, package in missing.items():
+        print(f"exporters/{name}.py: left out, as {package} is not installed")
+
+
+if __name__ == "__main__":
+    main()

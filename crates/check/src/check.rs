@@ -1,0 +1,155 @@
+//! The check of a file: reads it, looks at its tensors, and makes the report.
+
+use std::collections::BTreeSet;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use crate::model::reader::Contents;
+use crate::model::{Data, Description, Error, FileFormat, ReadAt, Source, Tensor};
+use crate::options::Options;
+use crate::raw;
+use crate::report::{Report, TensorReport};
+use crate::scan::{Witness, places, scan};
+
+/// Checks a file.
+///
+/// # Errors
+/// [`Error`] if it is not a whole, valid file of a known format.
+pub fn check_file(path: &Path, options: &Options) -> Result<Report, Error> {
+    check_source(&Source::open(path)?, Some(path), options)
+}
+
+/// Checks a file that is read by [`ReadAt`]. Files beside it are found by the path. The name in the
+/// path gives the format if the bytes do not.
+///
+/// Files of npy (except structured arrays), safetensors and GGUF are never in memory as a whole:
+/// the check reads the header, and then the data piece by piece with several threads. Other formats
+/// need [`ReadAt::bytes`].
+///
+/// # Errors
+/// [`Error`] if it is not a whole, valid file of a known format.
+pub fn check_source(
+    source: &dyn ReadAt,
+    path: Option<&Path>,
+    options: &Options,
+) -> Result<Report, Error> {
+    check(source, path, FileFormat::of_source(source, path)?, options)
+}
+
+/// Checks the bytes of a file. [`FileFormat::detect`] finds the format if it is not known.
+///
+/// # Errors
+/// [`Error`] if the bytes are not a whole, valid file of this format, or if the file names other
+/// files.
+pub fn check_bytes(bytes: &[u8], format: FileFormat, options: &Options) -> Result<Report, Error> {
+    check(&bytes, None, format, options)
+}
+
+/// Checks a file that comes as a stream, such as standard input. The bytes go to a temporary file
+/// without a name, up to [`Options::max_bytes`] of them, and the check reads this file.
+///
+/// # Errors
+/// [`Error::StreamTooLong`], [`Error::NoFolder`] for formats that name other
+/// files, and otherwise as [`check_file`].
+pub fn check_stream(stream: impl Read, options: &Options) -> Result<Report, Error> {
+    check_source(&spooled(stream, options)?, None, options)
+}
+
+/// The bytes of a stream, in a temporary file. A stream of no known format is not read to its end.
+fn spooled(mut stream: impl Read, options: &Options) -> Result<Source, Error> {
+    /// Bytes that are read at a time.
+    const STEP: u64 = 1 << 20;
+    let most = options.most_temporary();
+    let mut file = tempfile::tempfile().map_err(Error::Io)?;
+    let (mut length, mut bytes) = (0, Vec::new());
+    loop {
+        bytes.clear();
+        stream.by_ref().take(STEP).read_to_end(&mut bytes).map_err(Error::Io)?;
+        if bytes.is_empty() && length == 0 {
+            return Err(Error::Empty);
+        }
+        if length == 0 && bytes.len() as u64 == STEP && !FileFormat::may_begin(&bytes) {
+            FileFormat::of_file(&bytes, None)?;
+        }
+        length += bytes.len() as u64;
+        if length > most {
+            return Err(Error::StreamTooLong { most });
+        }
+        file.write_all(&bytes).map_err(Error::Io)?;
+        options.advance(0)?;
+        if (bytes.len() as u64) < STEP {
+            return Source::unnamed(file, Path::new("-")).map_err(Error::Io);
+        }
+    }
+}
+
+/// Prepares the contents of a file for the scan: applies the options that change formats.
+///
+/// # Errors
+/// [`Error`] if the file claims too much, or if an option is wrong.
+pub(crate) fn prepared(
+    source: &dyn ReadAt,
+    mut contents: Contents,
+    options: &Options,
+) -> Result<Contents, Error> {
+    options.check_max_abs()?;
+    let tensors = &mut contents.tensors;
+    tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.taken_as));
+    let decoded = tensors.iter().filter(|tensor| tensor.is_scanned());
+    let decoded =
+        decoded.fold(0u64, |all, tensor| all.saturating_add(tensor.data.decoded() as u64));
+    options.bound(decoded, source.length() as u64)?;
+    Ok(contents)
+}
+
+/// The files beside the input that hold data of its tensors, each once.
+pub(crate) fn other_files(tensors: &[Tensor]) -> Vec<PathBuf> {
+    let paths = tensors.iter().filter_map(|tensor| match &tensor.data {
+        Data::Other { source, .. } => source.file().map(Path::to_owned),
+        Data::Input(_) | Data::Owned(_) | Data::Decoded(_) | Data::Column(_) => None,
+    });
+    paths.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+fn check(
+    source: &dyn ReadAt,
+    path: Option<&Path>,
+    format: FileFormat,
+    options: &Options,
+) -> Result<Report, Error> {
+    let contents = prepared(source, format.read(source, path)?, options)?;
+    report(source, format, &contents, None, options)
+}
+
+/// Looks at the contents of a file, and makes the report. Shows the bytes of the tensors to the
+/// witness.
+///
+/// # Errors
+/// [`Error`] if data cannot be decoded, or if the observer asked to stop.
+pub(crate) fn report(
+    source: &dyn ReadAt,
+    format: FileFormat,
+    contents: &Contents,
+    witness: Option<&dyn Witness>,
+    options: &Options,
+) -> Result<Report, Error> {
+    let Contents { tensors, checksums } = contents;
+    if let Some(observer) = &options.observer {
+        let is_seen = |&(index, tensor): &(usize, &Tensor)| {
+            tensor.is_scanned() || witness.is_some_and(|witness| witness.wants(index))
+        };
+        // Saturates: a column may claim any length without data.
+        let seen = tensors.iter().enumerate().filter(is_seen);
+        let lengths = seen.map(|(_, tensor)| tensor.data.length() as u64);
+        observer.started(lengths.fold(0, u64::saturating_add));
+    }
+    let (tallies, damaged) = scan(source, tensors, checksums, witness, options)?;
+    let mut places = places(source, tensors, &tallies, options)?;
+    let reports = tensors.iter().zip(&tallies).enumerate();
+    let report = |(index, (tensor, tally))| {
+        TensorReport::new(Description::of(tensor), tally, places.remove(&index), options)
+    };
+    let mut reports: Vec<_> = reports.map(report).collect();
+    reports.extend(damaged.into_iter().map(|part| TensorReport::unseen(part, options)));
+    Ok(Report { format, tensors: reports, other_files: other_files(tensors) })
+}

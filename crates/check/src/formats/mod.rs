@@ -1,0 +1,330 @@
+//! The table of file formats, and one module for the reader of each.
+//!
+//! To add a format, write its module: the constant of [`FileFormat`], the function that reads,
+//! and the row `READER`. Then declare the module and name its row in `READERS`. The row says
+//! everything that the crate decides by format, so the compiler asks for each decision.
+//!
+//! Readers take any bytes. They return tensors or a typed error and never panic. Memory grows with
+//! the description of the tensors that is really there, not with what the file claims: a tensor
+//! takes about 1 KB in its reader and its report, whatever the length of its description is.
+
+#[cfg(feature = "arrow")]
+pub mod arrow;
+pub(crate) mod ggml_types;
+pub mod gguf;
+pub mod index;
+pub mod npy;
+pub mod npz;
+pub mod onnx;
+#[cfg(feature = "parquet")]
+pub mod parquet;
+pub mod pytorch;
+pub mod safetensors;
+mod signatures;
+mod unread;
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+mod unwinding;
+mod within;
+
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::formats::within::Place;
+use crate::model::reader::{Contents, Read, Reader};
+use crate::model::source::Sequence;
+use crate::model::{
+    Checksum, Content, Data, Error, FileFormat, Input, ReadAt, Reason, Source, Tensor, is_text,
+};
+
+/// The row of each format. The first whose `begins` says yes reads a file.
+static READERS: &[&Reader] = &[
+    &npy::READER,
+    &pytorch::READER,
+    &npz::READER,
+    &gguf::READER,
+    &index::SAFETENSORS,
+    &index::PYTORCH,
+    &pytorch::CHECKPOINT,
+    &safetensors::READER,
+    &onnx::READER,
+    #[cfg(feature = "arrow")]
+    &arrow::READER,
+    #[cfg(feature = "parquet")]
+    &parquet::READER,
+    // This format has no signature, so all others come first.
+    &onnx::TENSOR,
+];
+
+/// The bytes at the beginning that are enough to tell apart the formats with a header there.
+const BEGINNING: usize = 16;
+
+/// Bytes of a header read at a time.
+const HEADER: usize = 64 << 10;
+
+/// No row of the table fits.
+fn unknown() -> Error {
+    Error::Unknown { known: FileFormat::all().map(FileFormat::name).collect() }
+}
+
+/// The reason if no row of the table fits bytes with this beginning.
+fn no_format(bytes: &[u8]) -> Error {
+    let not_built = || signatures::not_built(bytes).map(Error::NotBuilt);
+    let not_read = || signatures::not_read(bytes).map(Error::NotRead);
+    not_built().or_else(not_read).unwrap_or_else(unknown)
+}
+
+impl FileFormat {
+    fn reader(self) -> Result<&'static Reader, Error> {
+        READERS.iter().copied().find(|reader| reader.format == self).ok_or_else(unknown)
+    }
+
+    /// Every format that this build can read.
+    pub fn all() -> impl Iterator<Item = Self> {
+        READERS.iter().map(|reader| reader.format)
+    }
+
+    /// The format of this name.
+    #[must_use]
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::all().find(|format| format.name() == name)
+    }
+
+    /// The format of files whose names end like this.
+    #[must_use]
+    pub fn by_path(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
+        let ends = |reader: &&&Reader| reader.endings.iter().any(|ending| name.ends_with(ending));
+        READERS.iter().find(ends).map(|reader| reader.format)
+    }
+
+    /// The format of a file by its first bytes. The name decides only if the bytes fit no format,
+    /// so that a damaged file gets the message of its format.
+    #[must_use]
+    pub fn detect(bytes: &[u8], path: Option<&Path>) -> Option<Self> {
+        let by_bytes = READERS.iter().find(|reader| (reader.begins)(bytes));
+        by_bytes.map(|reader| reader.format).or_else(|| Self::by_path(path?))
+    }
+
+    /// As [`FileFormat::detect`] of a whole file, with the reason if there is no format.
+    ///
+    /// # Errors
+    /// [`Error::NotBuilt`], [`Error::NotRead`], [`Error::LfsPointer`], [`Error::Text`] or
+    /// [`Error::Unknown`].
+    pub(crate) fn of_file(bytes: &[u8], path: Option<&Path>) -> Result<Self, Error> {
+        if bytes.starts_with(signatures::LFS_POINTER) {
+            return Err(Error::LfsPointer);
+        }
+        // The kind of the bytes says more than a name that does not fit them. Zip archives are an
+        // exception: they may be damaged files of a known format.
+        let other = || signatures::not_read(bytes).filter(|_| !bytes.starts_with(b"PK"));
+        if let (None, Some(what)) = (Self::detect(bytes, None), other()) {
+            return Err(Error::NotRead(what));
+        }
+        Self::detect(bytes, path).ok_or_else(|| match no_format(bytes) {
+            Error::Unknown { known } if is_text(bytes) => Error::Text { known },
+            Error::Unknown { known } => {
+                signatures::picture(bytes).map_or(Error::Unknown { known }, Error::Picture)
+            }
+            error => error,
+        })
+    }
+
+    /// Whether a file that begins with these bytes may be of a known format. A stream that is not
+    /// need not be read to its end.
+    pub(crate) fn may_begin(bytes: &[u8]) -> bool {
+        Self::detect(bytes, None).is_some() || onnx::may_begin_tensor(bytes)
+    }
+
+    /// The contents of a file of this format.
+    pub(crate) fn contents(self, input: Input<'_>) -> Result<Contents, Error> {
+        let Contents { tensors, mut checksums } = self.reader()?.contents(input)?;
+        let tensors = tensors.into_iter();
+        let tensors = tensors.flat_map(|tensor| unpacked(tensor, input.bytes, &mut checksums, 1));
+        Ok(Contents { tensors: tensors.collect(), checksums })
+    }
+
+    /// The contents of a file of this format. If the format has a header at the beginning, only the
+    /// header is read.
+    ///
+    /// # Errors
+    /// [`Error`] if the file is not whole or not valid, or cannot be read.
+    pub(crate) fn read(self, source: &dyn ReadAt, path: Option<&Path>) -> Result<Contents, Error> {
+        match self.reader()?.read {
+            Read::Header(read) => {
+                let mut header = BufReader::with_capacity(HEADER, Sequence::new(source, 0));
+                let tensors = read(&mut header, source.length());
+                tensors.map(Contents::from).map_err(|error| Error::refused(self, error))
+            }
+            Read::Whole(_) => self.contents(Input { bytes: source.bytes()?, path }),
+        }
+    }
+
+    /// The format of a file, by its first bytes or its name.
+    ///
+    /// # Errors
+    /// [`Error::NotBuilt`] or [`Error::Unknown`], and [`Error::Io`] if the file cannot be read.
+    pub(crate) fn of_source(source: &dyn ReadAt, path: Option<&Path>) -> Result<Self, Error> {
+        let mut beginning = vec![0; BEGINNING.min(source.length())];
+        source.read_exact_at(&mut beginning, 0).map_err(Error::Io)?;
+        let has_header = |format: &Self| {
+            format.reader().is_ok_and(|reader| matches!(reader.read, Read::Header(_)))
+        };
+        match Self::detect(&beginning, None).filter(has_header) {
+            Some(format) => Ok(format),
+            // The members of an archive tell its format, so all of its bytes are needed.
+            None => Self::of_file(source.bytes()?, path),
+        }
+    }
+
+    /// Whether new numbers may be written over the old ones in a file of this format.
+    pub(crate) fn is_fixable(self) -> bool {
+        self.reader().is_ok_and(|reader| reader.is_fixable)
+    }
+}
+
+/// The deepest nesting of files: a .pt in the .zip of a download is at depth 1.
+const MAX_DEPTH: usize = 4;
+
+/// The tensors in the bytes of a tensor, if the bytes are a file of a known format, such as a
+/// stored member of an archive. Otherwise the tensor itself. Adds the checksums of the inner file.
+fn unpacked(
+    tensor: Tensor,
+    bytes: &[u8],
+    checksums: &mut Vec<Checksum>,
+    depth: usize,
+) -> Vec<Tensor> {
+    let (Content::Unreadable(reason), Data::Input(range)) = (&tensor.content, &tensor.data) else {
+        return vec![tensor];
+    };
+    let (range, file) = (range.clone(), &bytes[range.clone()]);
+    let reader = READERS.iter().find(|reader| (reader.begins)(file));
+    let Some(reader) = reader.filter(|_| reason.is_of_part() && depth <= MAX_DEPTH) else {
+        return vec![tensor];
+    };
+    let inner = match reader.contents(Input { bytes: file, path: None }) {
+        Ok(inner) => inner,
+        Err(error) => {
+            let why = Reason::Part(format!("{}: {error}", reader.format));
+            let content = match error.is_unknown() {
+                true => Content::Unreadable(why),
+                false => Content::Damaged(why),
+            };
+            return vec![Tensor { content, ..tensor }];
+        }
+    };
+    if inner.tensors.is_empty() {
+        return vec![tensor];
+    }
+    let place = Place::Input(range);
+    let mut sums = inner.checksums;
+    let inner = inner.tensors.into_iter();
+    let inner: Vec<_> =
+        inner.flat_map(|inner| unpacked(inner, file, &mut sums, depth + 1)).collect();
+    let named = |name: &str| {
+        let names = [tensor.label(), name.to_owned()];
+        names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>().join("/")
+    };
+    checksums.extend(sums.into_iter().map(|checksum| {
+        place.moved_checksum(Checksum { name: named(&checksum.name), ..checksum })
+    }));
+    let moved = inner.into_iter().map(|inner| {
+        let name = Some(named(&inner.label()));
+        place.moved(Tensor { name, ..inner })
+    });
+    moved.collect()
+}
+
+/// The files of the shards of an index. Empty if the name of the path is not that of an index. Also
+/// empty for an index that cannot be read: its check reports the reason.
+#[must_use]
+pub fn shards(index: &Path) -> Vec<PathBuf> {
+    let open = || Some(Arc::new(Source::open(index).ok()?) as Arc<dyn ReadAt>);
+    let names = index_of(index).map(|format| shards_in(index, format, open));
+    names.into_iter().flatten().map(|name| index.with_file_name(name)).collect()
+}
+
+/// As [`shards`], for the index of this name on a server: the names of the shards. `open` opens the
+/// index, and is called only if the name is that of an index whose shards a server has, too.
+pub(crate) fn remote_shards(
+    name: &str,
+    open: impl FnOnce() -> Option<Arc<dyn ReadAt>>,
+) -> Vec<String> {
+    let format = index_of(Path::new(name)).filter(|&format| index::of_shards(format).is_some());
+    format.map(|format| shards_in(Path::new(name), format, open)).unwrap_or_default()
+}
+
+/// The format of the index of shards with this name.
+fn index_of(path: &Path) -> Option<FileFormat> {
+    if path.file_name()? == pytorch::METADATA {
+        return Some(FileFormat::PYTORCH_CHECKPOINT);
+    }
+    FileFormat::by_path(path).filter(|&format| index::of_shards(format).is_some())
+}
+
+/// The names of the shards of an index that is named like one of this format.
+fn shards_in(
+    index: &Path,
+    format: FileFormat,
+    open: impl FnOnce() -> Option<Arc<dyn ReadAt>>,
+) -> Vec<String> {
+    let names = || {
+        let shards = format.reader().ok()?.shards?;
+        let source = open()?;
+        let bytes = source.bytes().ok()?;
+        // The check reads an index only if the bytes are of this format.
+        if FileFormat::detect(bytes, Some(index)) != Some(format) {
+            return None;
+        }
+        shards(bytes).ok()
+    };
+    let mut names = names().unwrap_or_default();
+    // An index is never left out. So each file that is left out belongs to an index that is
+    // checked.
+    names.retain(|name| index_of(Path::new(name)).is_none());
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::signatures::not_built;
+    use super::*;
+
+    /// A build with the reader detects the format. A build without it names the feature. No build
+    /// does both.
+    #[test]
+    fn tables_are_known_without_their_readers() {
+        let arrow: [&[u8]; 2] = [b"ARROW1\0\0", b"\xFF\xFF\xFF\xFF\x80\0\0\0"];
+        let known = arrow.map(|bytes| (bytes, "arrow", cfg!(feature = "arrow")));
+        let parquet: (&[u8], _, _) = (b"PAR1", "parquet", cfg!(feature = "parquet"));
+        for (bytes, name, built) in known.into_iter().chain([parquet]) {
+            let format = FileFormat::detect(bytes, None).map(FileFormat::name);
+            let expected = if built { (Some(name), None) } else { (None, Some(name)) };
+            assert_eq!((format, not_built(bytes)), expected);
+        }
+        assert_eq!(not_built(b"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"), None);
+        assert_eq!(not_built(b""), None);
+    }
+
+    /// The index of a set on a server is opened only if the name is that of an index.
+    #[test]
+    fn shards_of_a_server() {
+        let index = br#"{"weight_map":{"x":"a.safetensors","y":"b.safetensors"}}"#;
+        let open = || Some(Arc::new(&index[..]) as Arc<dyn ReadAt>);
+        let shards = remote_shards("model.safetensors.index.json", open);
+        assert_eq!(shards, ["a.safetensors", "b.safetensors"]);
+        for name in ["a.safetensors", "model.json"] {
+            assert!(remote_shards(name, || unreachable!("no index")).is_empty());
+        }
+        assert!(remote_shards("model.safetensors.index.json", || None).is_empty());
+    }
+
+    #[test]
+    fn each_format_has_a_name_and_endings_of_its_own() {
+        for (index, reader) in READERS.iter().enumerate() {
+            assert_eq!(FileFormat::by_name(reader.format.name()), Some(reader.format));
+            let others = READERS[..index].iter().flat_map(|other| other.endings);
+            assert!(others.into_iter().all(|ending| !reader.endings.contains(ending)));
+        }
+    }
+}

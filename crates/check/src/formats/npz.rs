@@ -1,0 +1,72 @@
+//! The .npz format of numpy: a zip archive of .npy files, stored or deflated.
+
+use crate::containers::zip::{self, Archive, Member, Method};
+use crate::formats::{npy, unread};
+use crate::model::reader::{Contents, Read, Reader, Refused};
+use crate::model::{Content, Data, FileFormat, Tensor};
+
+impl FileFormat {
+    /// The .npz format of numpy; see [`npz`](crate::formats::npz).
+    pub const NPZ: Self = Self::named("npz");
+}
+
+pub(super) static READER: Reader = Reader {
+    format: FileFormat::NPZ,
+    endings: &[".npz"],
+    begins: |bytes| bytes.starts_with(MAGIC),
+    read: Read::Whole(|input| read(input.bytes)),
+    shards: None,
+    is_fixable: false,
+};
+
+/// The first bytes of a zip archive with members.
+pub const MAGIC: &[u8] = b"PK\x03\x04";
+
+/// The arrays of a .npz file, under the names that numpy gives them. Other members are unreadable
+/// tensors, except text: any zip archive has the signature of a .npz file. Arrays of objects and of
+/// unknown dtypes are unreadable tensors, too.
+fn read(bytes: &[u8]) -> Result<Contents, Refused> {
+    let Archive { members, range } = zip::read(bytes)?;
+    let checksums = zip::checksums(&members);
+    let mut tensors = Vec::new();
+    for member in members {
+        tensors.extend(tensors_of(member, bytes)?);
+    }
+    tensors.extend(unread::around(bytes, &range));
+    Ok(Contents { tensors, checksums })
+}
+
+/// The tensors of a member: one, or one for each field of a structured array.
+fn tensors_of(member: Member, archive: &[u8]) -> Result<Vec<Tensor>, Refused> {
+    let name = member.name.strip_suffix(".npy").unwrap_or(&member.name).to_owned();
+    let other = || {
+        let content = unread::content(&member, archive, "a member of an unknown format");
+        unread::member(&name, &member, content)
+    };
+    if member.unreadable().is_some() {
+        return Ok(vec![other()]);
+    }
+    match describe(&member, archive) {
+        Ok((array, place)) => Ok(array.tensors(Some(name), &place)),
+        Err(npy::Error::Magic) => Ok(vec![other()]),
+        Err(npy::Error::Dtype(why)) => {
+            let content = Content::Unreadable(why.into());
+            Ok(vec![Tensor::new(name, "?", vec![member.size], content, Data::Input(0..0))])
+        }
+        Err(error) => Err(format!("member {:?}: {error}", member.name).into()),
+    }
+}
+
+fn describe(member: &Member, archive: &[u8]) -> Result<(npy::Array, npy::Place), npy::Error> {
+    let header = npy::read_header(&mut member.open(archive))?;
+    let array = npy::describe(&header)?;
+    array.fits(member.size)?;
+    let place = match member.method {
+        Method::Stored => npy::Place::Stored(member.range.start + header.len()..member.range.end),
+        _ => {
+            let (member, skip) = (member.clone(), header.len());
+            npy::Place::Decoded(Box::new(move || member.clone().decode(skip)))
+        }
+    };
+    Ok((array, place))
+}

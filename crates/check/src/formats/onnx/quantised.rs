@@ -1,0 +1,67 @@
+//! Quantised tensors in a model: what operators read as codes and as scales.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::containers::protobuf::{Fields, Malformed, Value};
+use crate::model::source;
+
+/// The operators that take quantised tensors, with the numbers of the inputs that are codes and of
+/// those that are scales. Sources: the standard, and the contributed operators of onnxruntime.
+const OPERATORS: [(&str, &[usize], &[usize]); 8] = [
+    ("QuantizeLinear", &[], &[1]),
+    ("DequantizeLinear", &[0], &[1]),
+    ("QLinearConv", &[0, 3], &[1, 4, 6]),
+    ("QLinearMatMul", &[0, 3], &[1, 4, 6]),
+    ("MatMulInteger", &[0, 1], &[]),
+    ("ConvInteger", &[0, 1], &[]),
+    ("MatMulNBits", &[1], &[2]),
+    ("GatherBlockQuantized", &[0], &[2]),
+];
+
+/// The names of tensors that the nodes of a graph read as codes, and as scales. Those of subgraphs
+/// and functions are not among them.
+#[derive(Debug, Default)]
+pub(crate) struct Quantised {
+    pub(crate) codes: BTreeSet<String>,
+    pub(crate) scales: BTreeSet<String>,
+}
+
+impl Quantised {
+    /// # Errors
+    /// [`Malformed`], which the reader of the model finds first.
+    pub(crate) fn of(model: &[u8]) -> Result<Self, Malformed> {
+        let mut found = Self::default();
+        for graph in bytes(model, 0..model.len(), 7) {
+            for node in bytes(model, graph?, 1) {
+                let node = node?;
+                let operator = bytes(model, node.clone(), 4).last().transpose()?;
+                let operator = operator.map(|range| source::text(&model[range]));
+                let known = OPERATORS.iter().find(|known| Some(known.0) == operator.as_deref());
+                let Some((_, codes, scales)) = known else { continue };
+                for (index, input) in bytes(model, node, 1).enumerate() {
+                    let name = source::text(&model[input?]);
+                    if codes.contains(&index) {
+                        found.codes.insert(name);
+                    } else if scales.contains(&index) {
+                        found.scales.insert(name);
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The fields of this number in a message.
+fn bytes(
+    file: &[u8],
+    message: Range<usize>,
+    wanted: u64,
+) -> impl Iterator<Item = Result<Range<usize>, Malformed>> + '_ {
+    Fields::new(file, message).filter_map(move |field| match field {
+        Ok((number, Value::Bytes(range))) if number == wanted => Some(Ok(range)),
+        Ok(_) => None,
+        Err(malformed) => Some(Err(malformed)),
+    })
+}

@@ -1,0 +1,347 @@
+//! TensorProto: a tensor of an ONNX model, and where its data is.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use nonfinite::Format;
+
+use super::{bad, once};
+use crate::containers::protobuf::{Fields, Malformed, Value};
+use crate::model::reader::Refused;
+use crate::model::{ByteOrder, Content, Data, ReadAt, Source, Tensor, source};
+
+/// The field that holds the numbers of a tensor without `raw_data`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Field {
+    /// `float_data`, four bytes each.
+    Float,
+    /// `double_data`, eight bytes each.
+    Double,
+    /// `int32_data`. Each integer holds the bits of a number.
+    Int32,
+    /// Another field, for elements that are not floats.
+    Other,
+}
+
+// Types of integers that have one byte each.
+const UINT8: u64 = 2;
+const INT8: u64 = 3;
+
+/// TensorProto.DataType: name, content, and field. None for an unknown number.
+fn data_type(code: u64) -> Option<(&'static str, Content, Field)> {
+    let floats = |name, format, parts, field| {
+        Some((name, Content::Floats { format, parts, order: ByteOrder::Little }, field))
+    };
+    match code {
+        1 => floats("float", Format::F32, 1, Field::Float),
+        10 => floats("float16", Format::F16, 1, Field::Int32),
+        11 => floats("double", Format::F64, 1, Field::Double),
+        14 => floats("complex64", Format::F32, 2, Field::Float),
+        15 => floats("complex128", Format::F64, 2, Field::Double),
+        16 => floats("bfloat16", Format::Bf16, 1, Field::Int32),
+        17 => floats("float8e4m3fn", Format::F8E4M3Fn, 1, Field::Int32),
+        18 => floats("float8e4m3fnuz", Format::F8E4M3FnUz, 1, Field::Int32),
+        19 => floats("float8e5m2", Format::F8E5M2, 1, Field::Int32),
+        20 => floats("float8e5m2fnuz", Format::F8E5M2FnUz, 1, Field::Int32),
+        24 => floats("float8e8m0", Format::F8E8M0Fnu, 1, Field::Int32),
+        23 => Some(("float4e2m1", Content::AlwaysFinite, Field::Other)),
+        27 => Some(("float6e2m3", Content::AlwaysFinite, Field::Other)),
+        28 => Some(("float6e3m2", Content::AlwaysFinite, Field::Other)),
+        _ => {
+            let names = [
+                (UINT8, "uint8"),
+                (INT8, "int8"),
+                (4, "uint16"),
+                (5, "int16"),
+                (6, "int32"),
+                (7, "int64"),
+                (8, "string"),
+                (9, "bool"),
+                (12, "uint32"),
+                (13, "uint64"),
+                (21, "uint4"),
+                (22, "int4"),
+                (25, "uint2"),
+                (26, "int2"),
+            ];
+            let (_, name) = names.iter().find(|(known, _)| *known == code)?;
+            Some((name, Content::NotFloat, Field::Other))
+        }
+    }
+}
+
+/// Numbers of a repeated field: packed in one piece of the file, as writers have them, or put
+/// together.
+#[derive(Default)]
+pub(super) struct Numbers {
+    pieces: usize,
+    range: Range<usize>,
+    copied: Vec<u8>,
+}
+
+impl Numbers {
+    /// Adds numbers of fixed width, one or packed.
+    pub(super) fn push(&mut self, file: &[u8], value: Value) {
+        let (Value::Fixed(range) | Value::Bytes(range)) = value else { return };
+        match self.pieces {
+            0 => self.range = range,
+            1 => self.copied = [&file[self.range.clone()], &file[range]].concat(),
+            _ => self.copied.extend_from_slice(&file[range]),
+        }
+        self.pieces += 1;
+    }
+
+    /// Adds the low bits of numbers of variable length, one or packed, as little-endian bytes.
+    fn push_bits(&mut self, file: &[u8], value: Value, size: usize) -> Result<(), Malformed> {
+        self.pieces = 2;
+        match value {
+            Value::Varint(bits) => self.copied.extend_from_slice(&bits.to_le_bytes()[..size]),
+            Value::Fixed(_) => {}
+            Value::Bytes(range) => {
+                let mut numbers = Fields::new(file, range);
+                while let Some(bits) = numbers.varint()? {
+                    self.copied.extend_from_slice(&bits.to_le_bytes()[..size]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The length in bytes.
+    fn len(&self) -> usize {
+        if self.pieces < 2 { self.range.len() } else { self.copied.len() }
+    }
+
+    fn data(self) -> Data {
+        if self.pieces < 2 { Data::Input(self.range) } else { Data::Owned(self.copied) }
+    }
+
+    /// The numbers as a tensor of f32: one number, or a list.
+    pub(super) fn tensor(self, name: String, scalar: bool) -> Result<Tensor, Refused> {
+        let elements = self.len() / 4;
+        let wants = if scalar { 4 } else { 4 * elements };
+        if self.len() != wants {
+            return Err(of_tensor(&name, length(self.len(), wants)));
+        }
+        let shape = if scalar { Vec::new() } else { vec![elements] };
+        let content = Content::Floats { format: Format::F32, parts: 1, order: ByteOrder::Little };
+        Ok(Tensor::new(name, "float", shape, content, self.data()))
+    }
+}
+
+fn of_tensor(name: &str, why: String) -> Refused {
+    bad(format_args!("tensor {name:?}: {why}"))
+}
+
+fn length(has: usize, wants: usize) -> String {
+    format!("{has} bytes or numbers of data, where shape and type ask for {wants}")
+}
+
+/// The fields of a TensorProto.
+pub(super) struct Proto<'a> {
+    file: &'a [u8],
+    pub(super) name: String,
+    dims: Vec<i64>,
+    data_type: u64,
+    raw: Option<Range<usize>>,
+    float: Numbers,
+    double: Numbers,
+    /// Kept encoded, since their width depends on the type, which may come later in the message.
+    int32: Vec<Value>,
+    segment: bool,
+    external: bool,
+    /// The keys and values that describe external data.
+    entries: Vec<(String, String)>,
+}
+
+impl<'a> Proto<'a> {
+    pub(super) fn read(file: &'a [u8], message: Range<usize>) -> Result<Self, Malformed> {
+        let mut proto = Self {
+            file,
+            name: String::new(),
+            dims: Vec::new(),
+            data_type: 0,
+            raw: None,
+            float: Numbers::default(),
+            double: Numbers::default(),
+            int32: Vec::new(),
+            segment: false,
+            external: false,
+            entries: Vec::new(),
+        };
+        let text = |range: Range<usize>| source::text(&file[range]);
+        for field in Fields::new(file, message) {
+            match field? {
+                (1, Value::Varint(extent)) => proto.dims.push(extent.cast_signed()),
+                (1, Value::Bytes(packed)) => {
+                    let mut extents = Fields::new(file, packed);
+                    while let Some(extent) = extents.varint()? {
+                        proto.dims.push(extent.cast_signed());
+                    }
+                }
+                (2, Value::Varint(code)) => proto.data_type = code,
+                (3, _) => proto.segment = true,
+                (4, value) => proto.float.push(file, value),
+                (5, value) => proto.int32.push(value),
+                (8, Value::Bytes(range)) => proto.name = text(range),
+                (9, Value::Bytes(range)) => once(&mut proto.raw, range)?,
+                (10, value) => proto.double.push(file, value),
+                (13, Value::Bytes(entry)) => {
+                    let at = entry.start;
+                    let mut pair = (String::new(), String::new());
+                    for field in Fields::new(file, entry) {
+                        match field? {
+                            (1, Value::Bytes(range)) => pair.0 = text(range),
+                            (2, Value::Bytes(range)) => pair.1 = text(range),
+                            _ => {}
+                        }
+                    }
+                    // Others are not read.
+                    if matches!(&*pair.0, "location" | "offset" | "length") {
+                        // Other readers take the last one.
+                        if proto.entries.iter().any(|(key, _)| *key == pair.0) {
+                            let why = "a key of external data occurs twice";
+                            return Err(Malformed { at, why });
+                        }
+                        proto.entries.push(pair);
+                    }
+                }
+                (14, Value::Varint(location)) => proto.external = location == 1,
+                _ => {}
+            }
+        }
+        Ok(proto)
+    }
+
+    /// Whether exactly one field of the message holds the data.
+    pub(super) fn is_plain(&self) -> bool {
+        let fields = [
+            self.raw.is_some(),
+            !self.float.is_empty(),
+            !self.double.is_empty(),
+            !self.int32.is_empty(),
+        ];
+        !self.segment && !self.external && fields.into_iter().filter(|used| *used).count() <= 1
+    }
+
+    /// Bytes of the field `raw_data`.
+    pub(super) fn raw_length(&self) -> Option<usize> {
+        self.raw.as_ref().map(Range::len)
+    }
+
+    fn entry(&self, wanted: &str) -> Option<&str> {
+        let (_, value) = self.entries.iter().find(|(key, _)| key == wanted)?;
+        Some(value)
+    }
+
+    /// The tensor. `open` maps a file of external data.
+    pub(super) fn tensor(
+        self,
+        open: &mut dyn FnMut(&str) -> Result<Arc<Source>, Refused>,
+    ) -> Result<Tensor, Refused> {
+        let name = self.name.clone();
+        let bad = |why: String| of_tensor(&name, why);
+        let bad_shape = || bad("a shape that cannot be".to_owned());
+        let shape: Option<Vec<usize>> =
+            self.dims.iter().map(|&extent| usize::try_from(extent).ok()).collect();
+        let shape = shape.ok_or_else(bad_shape)?;
+        let (dtype, content, field) = match data_type(self.data_type) {
+            Some((dtype, _, _)) if self.segment => (
+                dtype.to_owned(),
+                Content::Unreadable("a segment of a tensor".into()),
+                Field::Other,
+            ),
+            Some((dtype, content, field)) => (dtype.to_owned(), content, field),
+            None => {
+                let dtype = format!("type {}", self.data_type);
+                (dtype, Content::Unreadable("a type that is not known".into()), Field::Other)
+            }
+        };
+        let product =
+            shape.iter().try_fold(content.unit(), |product, &extent| product.checked_mul(extent));
+        let wants = product.filter(|&bytes| bytes <= isize::MAX as usize).ok_or_else(bad_shape)?;
+        let data = match content {
+            Content::Floats { format, .. } => {
+                let data = match self.external {
+                    true => self.external(wants, open)?,
+                    false => self.inside(field, format.size_in_bytes())?,
+                };
+                if data.length() != wants {
+                    return Err(bad(length(data.length(), wants)));
+                }
+                data
+            }
+            // Bytes may hold numbers of 8 bits, if the user says so. The data of other integers is
+            // not needed.
+            Content::NotFloat if matches!(self.data_type, UINT8 | INT8) => {
+                let bytes = match self.external {
+                    true => self.external(wants, open).ok(),
+                    false => Some(self.inside(Field::Int32, 1)?),
+                };
+                let whole = bytes.filter(|bytes| bytes.length() == wants);
+                whole.unwrap_or_else(|| Data::Owned(Vec::new()))
+            }
+            _ => self.not_needed(open),
+        };
+        Ok(Tensor::new(name, dtype, shape, content, data))
+    }
+
+    /// Empty data, since the check does not look at these elements. The data still names the
+    /// external file, so that `other_files` lists the file. The file may be missing.
+    fn not_needed(&self, open: &mut dyn FnMut(&str) -> Result<Arc<Source>, Refused>) -> Data {
+        let location = self.entry("location").filter(|_| self.external);
+        match location.map(open) {
+            Some(Ok(source)) => Data::Other { source, range: 0..0 },
+            Some(Err(_)) | None => Data::Owned(Vec::new()),
+        }
+    }
+
+    /// The data, from the model itself.
+    fn inside(self, field: Field, size: usize) -> Result<Data, Malformed> {
+        if let Some(raw) = self.raw {
+            return Ok(Data::Input(raw));
+        }
+        let numbers = match field {
+            Field::Float => self.float,
+            Field::Double => self.double,
+            Field::Int32 => {
+                let mut numbers = Numbers::default();
+                for value in self.int32 {
+                    numbers.push_bits(self.file, value, size)?;
+                }
+                numbers
+            }
+            Field::Other => Numbers::default(),
+        };
+        Ok(numbers.data())
+    }
+
+    /// The data, from a file beside the model.
+    fn external(
+        self,
+        wants: usize,
+        open: &mut dyn FnMut(&str) -> Result<Arc<Source>, Refused>,
+    ) -> Result<Data, Refused> {
+        let bad = |why: String| of_tensor(&self.name, why);
+        let bad_key = |key| bad(format!("external data with a bad {key}"));
+        let number = |key: &'static str| match self.entry(key) {
+            Some(value) => value.parse::<u64>().map(Some).map_err(|_| bad_key(key)),
+            None => Ok(None),
+        };
+        let location = self.entry("location").ok_or_else(|| bad_key("location"))?;
+        let offset = number("offset")?.unwrap_or(0);
+        let length = number("length")?.unwrap_or(wants as u64);
+        let source = open(location)?;
+        let file = source.length();
+        let end = offset.saturating_add(length);
+        if end > file as u64 {
+            return Err(bad(format!("external data ends at byte {end}, its file has {file}")));
+        }
+        // Both are within the file, so they fit.
+        Ok(Data::Other { range: offset as usize..end as usize, source })
+    }
+}

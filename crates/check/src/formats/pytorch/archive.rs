@@ -1,0 +1,178 @@
+//! Zip archives of PyTorch.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::io::Read;
+
+use super::parts::{Parts, Place, Source};
+use super::{All, calls, malformed, pickle};
+use crate::containers::zip::{self, Member, Method};
+use crate::formats::{npz, unread};
+use crate::model::reader::Refused;
+use crate::model::{ByteOrder, Content, Reason, is_text};
+
+/// The longest deflated pickle that is read. PyTorch deflates only pickles about lines of source.
+/// In other pickles a few deflated bytes could inflate to very many objects.
+const MAX_DEFLATED_PICKLE: usize = 1 << 20;
+/// The most bytes of tensors of deflated storages, for each inflated byte of the storages.
+/// (Storages of zeros inflate to a thousand times their size in the file, so file size is no
+/// measure.)
+const MAX_INFLATED_SHARING: usize = 4;
+/// The most bytes that one deflated byte can inflate to.
+const MAX_INFLATION: usize = 1032;
+
+/// Whether this is a zip archive with a `data.pkl` in a folder.
+pub(super) fn begins(bytes: &[u8]) -> bool {
+    bytes.starts_with(npz::MAGIC) && zip::has_member(bytes, |name| root_of(name).is_some())
+}
+
+/// The folder of an archive, by its `data.pkl`.
+fn root_of(name: &str) -> Option<&str> {
+    name.strip_suffix("data.pkl")
+        .filter(|root| root.ends_with('/') && !root[..root.len() - 1].contains('/'))
+}
+
+/// Reads an archive. `root` is the name of the object in its `data.pkl`.
+pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Refused> {
+    let zip::Archive { members: all, range } = zip::read(bytes)?;
+    let folder = all.iter().find_map(|member| root_of(&member.name));
+    let folder = folder.ok_or("not an archive of PyTorch: it has no data.pkl")?.to_owned();
+    let members: BTreeMap<&str, &Member> = all
+        .iter()
+        .filter_map(|member| Some((member.name.strip_prefix(&folder)?, member)))
+        .collect();
+    let order = byte_order(&members, bytes)?;
+    let pickles: Vec<&str> = members.keys().copied().filter(|name| is_pickle(name)).collect();
+    let mut archive =
+        Archive { bytes, members, order, used: HashSet::new(), parts: Parts::default() };
+    for name in pickles {
+        archive.pickle(name, root)?;
+    }
+    let Archive { used, mut parts, .. } = archive;
+    for member in all.iter().filter(|member| member.size > 0 && !used.contains(&member.name)) {
+        let name = member.name.strip_prefix(&folder).unwrap_or(&member.name);
+        let is_storage = STORAGES.iter().any(|folder| name.starts_with(folder));
+        let content = if is_storage {
+            Content::Unreadable(Reason::Part(member.unreadable().unwrap_or_else(|| {
+                "no tensor that this version knows refers to this storage".to_owned()
+            })))
+        } else {
+            unread::content(member, bytes, "a member that is no pickle and no storage")
+        };
+        if content != Content::NotFloat {
+            parts.tensors.push(unread::member(name, member, content));
+        }
+    }
+    let around = unread::around(bytes, &range);
+    let surrounded = !around.is_empty();
+    parts.tensors.extend(around);
+    // PyTorch never verifies the checksums, and writes 0 instead of them after
+    // `torch.serialization.set_crc32_options(False)`.
+    let mut checksums = zip::checksums(&all);
+    checksums.retain(|checksum| checksum.crc != 0);
+    let deflated = all.iter().filter(|member| member.method == Method::Deflated);
+    let inflated =
+        deflated.map(|member| member.size.min(member.range.len().saturating_mul(MAX_INFLATION)));
+    let inflated = inflated.fold(0, usize::saturating_add).saturating_mul(MAX_INFLATED_SHARING);
+    Ok(All { parts, checksums, inflated, surrounded })
+}
+
+/// The folders of the storages of `data.pkl` and of `constants.pkl`.
+const STORAGES: [&str; 2] = ["data/", "constants/"];
+
+/// The storages of this pickle are empty: `torch.jit.trace` keeps only the shapes of example
+/// inputs.
+const TRACED_INPUTS: &str = "traced_inputs";
+
+/// Whether a member is a pickle: `data.pkl`, other pickles of TorchScript beside it, and the
+/// pickles with lines of its source.
+fn is_pickle(name: &str) -> bool {
+    name.ends_with(".pkl") && !name.contains('/')
+        || name.starts_with("code/") && name.ends_with(".debug_pkl")
+}
+
+fn byte_order(members: &BTreeMap<&str, &Member>, archive: &[u8]) -> Result<ByteOrder, Refused> {
+    let Some(member) = members.get("byteorder") else { return Ok(ByteOrder::Little) };
+    let mut word = Vec::new();
+    let read = member.open(archive).take(16).read_to_end(&mut word);
+    read.map_err(|error| failed(member, error))?;
+    match word.as_slice() {
+        b"little" => Ok(ByteOrder::Little),
+        b"big" => Ok(ByteOrder::Big),
+        _ => Err(failed(member, "neither little nor big")),
+    }
+}
+
+struct Archive<'a> {
+    bytes: &'a [u8],
+    /// The members by their names within the folder of the archive.
+    members: BTreeMap<&'a str, &'a Member>,
+    order: ByteOrder,
+    /// The names of the members that were read, and of the storages that tensors refer to.
+    used: HashSet<String>,
+    parts: Parts,
+}
+
+impl Archive<'_> {
+    /// Reads a pickle and adds its tensors.
+    fn pickle(&mut self, name: &str, root: &str) -> Result<(), Refused> {
+        let member = self.members[name];
+        let bytes = match member.method {
+            Method::Stored => Cow::Borrowed(&self.bytes[member.range.clone()]),
+            Method::Deflated => Cow::Owned(inflated(member, self.bytes)?),
+            _ => return Err(failed(member, member.unreadable().unwrap_or_default())),
+        };
+        let pickle = pickle::read(&bytes).map_err(|why| malformed(&member.name, why))?;
+        // TorchScript has the storages of `constants.pkl` in a folder of that name, unless it
+        // shares those of `data`.
+        let folder = name.strip_suffix(".pkl").unwrap_or(name);
+        let source = Source {
+            bytes: &bytes,
+            at: (member.method == Method::Stored).then_some(member.range.start),
+            name,
+            root: if folder == "data" { root } else { folder },
+            order: self.order,
+        };
+        self.used.insert(member.name.clone());
+        let (members, used) = (&self.members, &mut self.used);
+        self.parts.pickle(&pickle, &source, |storage| find(members, folder, storage, used))?;
+        let rest = &bytes[pickle.length..];
+        if !is_text(rest) {
+            let name = format!("{name} behind its end");
+            self.parts.unreadable(name, rest.len(), "no pickle");
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of a deflated pickle.
+fn inflated(member: &Member, archive: &[u8]) -> Result<Vec<u8>, Refused> {
+    let mut bytes = Vec::new();
+    let most = MAX_DEFLATED_PICKLE as u64 + 1;
+    let read = member.open(archive).take(most).read_to_end(&mut bytes);
+    read.map_err(|error| failed(member, error))?;
+    if bytes.len() <= MAX_DEFLATED_PICKLE {
+        return Ok(bytes);
+    }
+    Err(failed(member, "longer than a deflated pickle of names and shapes"))
+}
+
+fn failed(member: &Member, why: impl fmt::Display) -> Refused {
+    format!("member {:?}: {why}", member.name).into()
+}
+
+/// The member that holds a storage.
+fn find(
+    members: &BTreeMap<&str, &Member>,
+    folder: &str,
+    storage: &calls::Storage,
+    used: &mut HashSet<String>,
+) -> Option<Place> {
+    [folder, "data"].iter().find_map(|folder| {
+        let member = *members.get(format!("{folder}/{}", storage.key).as_str())?;
+        used.insert(member.name.clone());
+        let left_out = *folder == TRACED_INPUTS && member.size == 0;
+        Some(if left_out { Place::LeftOut } else { Place::of(member) })
+    })
+}

@@ -1,0 +1,109 @@
+//! Files of PyTorch before version 1.6: five pickles, one behind the other, and then the storages.
+//!
+//! The pickles are a magic number, the version of the protocol, facts about the machine, the
+//! object, and a list of the names of the storages. A storage is the number of its elements (8
+//! bytes, little-endian) and the elements (little-endian on every machine).
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+
+use super::calls::Reader;
+use super::parts::{Parts, Place, Source};
+use super::pickle::{self, Pickle};
+use super::{All, Malformed, malformed};
+use crate::model::reader::Refused;
+use crate::model::{ByteOrder, may_hold_numbers};
+
+/// The magic number as a pickle: the opcode, the number, and the end.
+const MAGIC: &[u8] = b"\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19.";
+
+/// The possible places of the magic number: behind the version of the pickle, or behind its frame.
+const PLACES: [usize; 2] = [2, 11];
+
+/// The parts of a file before the storages.
+const PICKLES: [&str; 5] = [
+    "the magic number",
+    "the version",
+    "facts about the machine",
+    "the object",
+    "the list of storages",
+];
+
+pub(super) fn begins(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&0x80)
+        && PLACES.iter().any(|&at| bytes.get(at..).is_some_and(|bytes| bytes.starts_with(MAGIC)))
+}
+
+/// Reads a file. `root` is the name of the object.
+pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Refused> {
+    let mut at = 0;
+    let mut next = |name: &str| {
+        let start = at;
+        let pickle = pickle::read(&bytes[start..])
+            .map_err(|Malformed { at, why }| malformed(name, Malformed { at: start + at, why }))?;
+        at += pickle.length;
+        Ok::<_, Refused>((pickle, start, name.to_owned()))
+    };
+    let pickles = PICKLES.map(&mut next);
+    let pickles = pickles.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let (storages, end) = storages(bytes, at, &pickles);
+    let mut parts = Parts::default();
+    let mut used = HashSet::new();
+    for (pickle, start, name) in &pickles {
+        let source = Source {
+            bytes: &bytes[*start..],
+            at: Some(*start),
+            name,
+            root,
+            order: ByteOrder::Little,
+        };
+        parts.pickle(pickle, &source, |storage| {
+            used.insert(storage.key.clone());
+            storages.get(&storage.key).cloned().map(Place::Stored)
+        })?;
+    }
+    let unused =
+        storages.into_iter().filter(|(key, place)| !used.contains(key) && !place.is_empty());
+    for (key, place) in unused {
+        let why = "no tensor that this version knows refers to this storage";
+        parts.unreadable(format!("storage {key}"), place.len(), why);
+    }
+    if may_hold_numbers(&bytes[end..]) {
+        let name = "bytes behind the storages".to_owned();
+        let why = "no storage that this version knows holds these bytes";
+        parts.unreadable(name, bytes.len() - end, why);
+    }
+    Ok(All { parts, checksums: Vec::new(), inflated: 0, surrounded: false })
+}
+
+type Part = (Pickle, usize, String);
+
+/// The storages by their names, and the end of the last one. Stops at a storage that cannot be
+/// located.
+fn storages(
+    bytes: &[u8],
+    mut at: usize,
+    pickles: &[Part],
+) -> (BTreeMap<String, Range<usize>>, usize) {
+    let mut found = BTreeMap::new();
+    let [.., (object, ..), (list, ..)] = pickles else { return (found, at) };
+    // Bytes of an element, by the name of a storage.
+    let reader = Reader(object);
+    let known = (0..object.objects.len()).filter_map(|id| reader.storage_parts(id));
+    let units: HashMap<&str, usize> = known.map(|(key, _, unit, _)| (key, unit)).collect();
+    let names = Reader(list);
+    for &key in names.sequence(list.root).unwrap_or_default() {
+        let part = || {
+            let key = names.text(key)?;
+            let (count, rest) = bytes.get(at..)?.split_first_chunk()?;
+            let length = usize::try_from(u64::from_le_bytes(*count)).ok()?;
+            let length = length.checked_mul(*units.get(key)?)?;
+            rest.get(..length)?;
+            Some((key, length))
+        };
+        let Some((key, length)) = part() else { break };
+        found.insert(key.to_owned(), at + 8..at + 8 + length);
+        at += 8 + length;
+    }
+    (found, at)
+}

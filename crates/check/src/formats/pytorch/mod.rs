@@ -1,0 +1,92 @@
+//! Files of PyTorch, as `torch.save` and `torch.jit.save` write them (.pt, .pth, .ckpt,
+//! pytorch_model.bin). Since version 1.6 they are zip archives of pickles and of the storages that
+//! the pickles refer to. Older files are pickles, with the storages behind them.
+//!
+//! No pickle is executed: see `pickle`. Each call of `torch._utils._rebuild_tensor*` is a tensor,
+//! and so is each array of numpy. The scales of a quantised tensor are looked at; its integers are
+//! always finite. Floats of Python are looked at, too. A NaN or an infinity is a tensor, named by
+//! the keys that lead to it. All finite floats of a pickle are one tensor together.
+//!
+//! Everything else that could hold numbers is unreadable: a storage that no tensor refers to (only
+//! a function of the user could read it), bytes in a pickle, other members of the archive.
+
+mod archive;
+mod calls;
+mod checkpoint;
+mod legacy;
+mod parts;
+mod pickle;
+mod several;
+mod strided;
+mod walk;
+
+pub(super) use self::checkpoint::{NAME as METADATA, READER as CHECKPOINT};
+pub(super) use self::parts::STORAGE;
+use self::pickle::Malformed;
+use crate::model::reader::{Contents, Read, Reader, Refused};
+use crate::model::{Checksum, FileFormat};
+
+impl FileFormat {
+    /// Files of PyTorch; see [`pytorch`](crate::formats::pytorch).
+    pub const PYTORCH: Self = Self::named("pytorch");
+}
+
+pub(super) static READER: Reader = Reader {
+    format: FileFormat::PYTORCH,
+    endings: &[".pt", ".pth", ".ckpt", ".jit", ".ptl", ".pth.tar", "pytorch_model.bin"],
+    begins: |bytes| legacy::begins(bytes) || archive::begins(bytes) || several::begins(bytes),
+    read: Read::Whole(|input| read(input.bytes, "")),
+    shards: None,
+    is_fixable: false,
+};
+
+/// The most bytes of all tensors together, for each byte of the file. More means that many tensors
+/// share one storage, and the check would take hours.
+const MAX_SHARING: usize = 64;
+
+/// A member, or a part of a file, should be a pickle and is not.
+fn malformed(member: &str, malformed: Malformed) -> Refused {
+    format!("member {member:?}: not a pickle: {malformed}").into()
+}
+
+/// Names, shapes and arrays of this pickle would take far more memory than the pickle.
+fn long_names(member: &str) -> Refused {
+    format!("member {member:?}: names and shapes that are far longer than the pickle").into()
+}
+
+/// A tensor contradicts itself or the file.
+fn bad_tensor(name: &str, why: &str) -> Refused {
+    format!("tensor {name:?}: {why}").into()
+}
+
+/// The contents of a file. `root` is the name of the object in it. The names of tensors are the
+/// keys that lead to them, joined by dots.
+fn read(bytes: &[u8], root: &str) -> Result<Contents, Refused> {
+    let all = if legacy::begins(bytes) {
+        legacy::read(bytes, root)?
+    } else {
+        match archive::read(bytes, root) {
+            Ok(all) if !all.surrounded => all,
+            _ if several::begins(bytes) => return several::contents(bytes),
+            all => all?,
+        }
+    };
+    let limit = bytes.len().saturating_mul(MAX_SHARING).saturating_add(all.inflated);
+    let lengths = all.parts.tensors.iter().map(|tensor| tensor.data.length());
+    let total = lengths.fold(all.parts.skipped, usize::saturating_add);
+    if total > limit {
+        return Err(format!("tensors refer to more than {MAX_SHARING} times the file").into());
+    }
+    Ok(Contents { tensors: all.parts.tensors, checksums: all.checksums })
+}
+
+/// The content of a file.
+struct All {
+    parts: parts::Parts,
+    /// The checksums of the storages and pickles. None before version 1.6.
+    checksums: Vec<Checksum>,
+    /// Bytes that tensors may take beyond the bytes of the file, because of deflated storages.
+    inflated: usize,
+    /// Whether bytes lie before or behind the archive. They may be further archives.
+    surrounded: bool,
+}

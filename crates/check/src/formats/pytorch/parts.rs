@@ -1,0 +1,243 @@
+//! The tensors of pickles: views of storages, arrays, numbers, and unreadable data.
+
+use std::ops::Range;
+
+use nonfinite::Format;
+
+use super::calls::{self, Array, Bytes, Found};
+use super::pickle::{Object, Pickle};
+use super::strided;
+use super::walk::{self, Item};
+use super::{bad_tensor, long_names};
+use crate::containers::zip::{Member, Method};
+use crate::formats::{npy, unread};
+use crate::model::reader::Refused;
+use crate::model::{ByteOrder, Content, Data, Layout, Tensor};
+
+/// The ending of the name of a tensor that stands for a whole storage.
+pub(crate) const STORAGE: &str = " (storage ";
+
+/// The data of a storage.
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    /// These bytes of the file.
+    Stored(Range<usize>),
+    /// This deflated member.
+    Deflated(Member),
+    /// Data that cannot be read: why.
+    Unreadable(String),
+    /// The writer leaves out the data of this storage.
+    LeftOut,
+}
+
+impl Place {
+    pub(super) fn of(member: &Member) -> Self {
+        match member.method {
+            Method::Stored => Self::Stored(member.range.clone()),
+            Method::Deflated => Self::Deflated(member.clone()),
+            Method::Other(_) | Method::Encrypted => {
+                Self::Unreadable(member.unreadable().unwrap_or_default())
+            }
+        }
+    }
+
+    fn size(&self) -> usize {
+        match self {
+            Self::Stored(range) => range.len(),
+            Self::Deflated(member) => member.size,
+            Self::Unreadable(_) | Self::LeftOut => 0,
+        }
+    }
+
+    /// All of a storage.
+    fn whole(self) -> Data {
+        match self {
+            Self::Stored(range) => Data::Input(range),
+            Self::Deflated(member) => Data::Decoded(member.decode(0)),
+            Self::Unreadable(_) | Self::LeftOut => Data::Owned(Vec::new()),
+        }
+    }
+}
+
+/// A pickle to read, and its surroundings.
+pub(super) struct Source<'a> {
+    /// Bytes that begin with the pickle.
+    pub(super) bytes: &'a [u8],
+    /// The byte of the file where the pickle begins; none if it is deflated.
+    pub(super) at: Option<usize>,
+    /// The name of the pickle.
+    pub(super) name: &'a str,
+    /// The name of the object that the pickle stands for.
+    pub(super) root: &'a str,
+    /// The byte order of its storages.
+    pub(super) order: ByteOrder,
+}
+
+/// The tensors of an archive, collected.
+#[derive(Default)]
+pub(super) struct Parts {
+    pub(super) tensors: Vec<Tensor>,
+    /// Bytes of deflated storages before the first element of a tensor. They have to be inflated
+    /// too.
+    pub(super) skipped: usize,
+}
+
+impl Parts {
+    /// Adds the tensors of a pickle. `storage` finds the data of a storage.
+    pub(super) fn pickle(
+        &mut self,
+        pickle: &Pickle,
+        source: &Source<'_>,
+        mut storage: impl FnMut(&calls::Storage) -> Option<Place>,
+    ) -> Result<(), Refused> {
+        let items =
+            walk::walk(pickle, source.bytes, source.root).ok_or_else(|| long_names(source.name))?;
+        for item in items {
+            match item {
+                Item::Tensor(found) => {
+                    let Some(place) = storage(&found.storage) else {
+                        let why = format!("its storage {:?} is not in the file", found.storage.key);
+                        return Err(bad_tensor(&found.name, &why));
+                    };
+                    self.tensor(found, place, source.order)?;
+                }
+                Item::Array(array) => self.array(array, pickle, source),
+                Item::Numbers { name, shape, numbers } => self.numbers(name, shape, &numbers),
+                Item::OtherNumbers(numbers) => {
+                    let name = format!("numbers of {}", source.name);
+                    self.numbers(name, vec![numbers.len()], &numbers);
+                }
+                Item::Unknown { name, bytes } => {
+                    let name = name.unwrap_or_else(|| source.name.to_owned());
+                    self.unreadable(name, bytes, "bytes in a pickle that could be anything");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the objects that could hold numbers and that the check does not read.
+    pub(super) fn unreadable(&mut self, name: String, size: usize, why: impl Into<String>) {
+        self.tensors.push(unread::tensor(name, size, why.into(), Data::Owned(Vec::new())));
+    }
+
+    fn numbers(&mut self, name: String, shape: Vec<usize>, numbers: &[f64]) {
+        let (format, order) = (Format::F64, ByteOrder::Little);
+        let content = Content::Floats { format, parts: 1, order };
+        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        self.tensors.push(Tensor::new(name, "float", shape, content, Data::Owned(bytes)));
+    }
+
+    fn array(&mut self, array: Array, pickle: &Pickle, source: &Source<'_>) {
+        let Array { name, descr, shape, fortran_order, bytes } = array;
+        let (size, content) = match npy::content(&descr) {
+            Ok(known) => known,
+            Err(error) => return self.unreadable(name, bytes.length(), error.to_string()),
+        };
+        let length = shape.iter().try_fold(size, |size, &extent| size.checked_mul(extent));
+        if length != Some(bytes.length()) {
+            let why = "its length does not match dtype and shape";
+            return self.unreadable(name, bytes.length(), why);
+        }
+        let data = match (bytes, source.at) {
+            (Bytes::Here(range), Some(at)) => Data::Input(at + range.start..at + range.end),
+            (Bytes::Here(range), None) => Data::Owned(source.bytes[range].to_vec()),
+            (Bytes::Text { object, .. }, _) => Data::Owned(match &pickle.objects[object] {
+                Object::Text(text) => text.chars().map(|character| character as u8).collect(),
+                _ => Vec::new(),
+            }),
+        };
+        let layout = if fortran_order { Layout::ColumnMajor } else { Layout::RowMajor };
+        self.tensors.push(Tensor { layout, ..Tensor::new(name, descr, shape, content, data) });
+    }
+
+    fn tensor(&mut self, found: Found, place: Place, order: ByteOrder) -> Result<(), Refused> {
+        let name = found.name;
+        let content = content(&found.dtype, order);
+        let nothing = Data::Owned(Vec::new());
+        let mut tensor = Tensor::new(name.clone(), found.dtype, found.shape, content, nothing);
+        let unit = tensor.unit();
+        // Bytes may hold numbers of 8 bits, if the user says so.
+        let is_bytes = matches!(tensor.dtype.as_str(), "uint8" | "int8");
+        if !tensor.is_scanned() && !is_bytes {
+            self.tensors.push(tensor);
+            return Ok(());
+        }
+        match place {
+            Place::Unreadable(why) => {
+                tensor.content = Content::Unreadable(why.into());
+                self.tensors.push(tensor);
+                return Ok(());
+            }
+            Place::LeftOut => {
+                tensor.name = Some(format!("{name} (left out of the file)"));
+                tensor.shape = vec![0];
+                self.tensors.push(tensor);
+                return Ok(());
+            }
+            Place::Stored(_) | Place::Deflated(_) => {}
+        }
+        let size = place.size();
+        if !size.is_multiple_of(unit) {
+            let why = format!("its storage of {size} bytes is no whole number of elements");
+            return Err(bad_tensor(&name, &why));
+        }
+        let view = strided::View::new(&tensor.shape, &found.strides, found.offset, unit, size);
+        let view = view.map_err(|why| bad_tensor(&name, why))?;
+        let range = view.bytes();
+        tensor.layout = view.order();
+        tensor.data = match (view.is_dense(), place) {
+            (true, Place::Stored(storage)) => {
+                Data::Input(storage.start + range.start..storage.start + range.end)
+            }
+            (true, Place::Deflated(member)) if range.end == size => {
+                self.skipped = self.skipped.saturating_add(range.start);
+                Data::Decoded(member.decode(range.start))
+            }
+            (false, Place::Stored(storage)) if view.elements() <= size / unit => {
+                Data::Decoded(view.decode(storage.start))
+            }
+            // The view repeats elements, such as overlapping windows. Look once at all elements
+            // from the first to the last.
+            (false, Place::Stored(storage)) => {
+                let elements = range.start / unit..range.end / unit;
+                let key = &found.storage.key;
+                tensor.name = Some(format!("{name}{STORAGE}{key}, elements {elements:?})"));
+                tensor.shape = vec![elements.len()];
+                tensor.layout = Layout::RowMajor;
+                Data::Input(storage.start + range.start..storage.start + range.end)
+            }
+            // The view is a part of a deflated storage. Look once at the whole storage.
+            (_, place) => {
+                tensor.name = Some(format!("{name}{STORAGE}{})", found.storage.key));
+                tensor.shape = vec![size / unit];
+                tensor.layout = Layout::RowMajor;
+                place.whole()
+            }
+        };
+        self.tensors.push(tensor);
+        Ok(())
+    }
+}
+
+/// The content of a tensor of this dtype.
+fn content(dtype: &str, order: ByteOrder) -> Content {
+    let floats = |format, parts| Content::Floats { format, parts, order };
+    match dtype {
+        "float32" | "float" => floats(Format::F32, 1),
+        "float64" | "double" => floats(Format::F64, 1),
+        "float16" | "half" => floats(Format::F16, 1),
+        "bfloat16" => floats(Format::Bf16, 1),
+        "complex32" | "chalf" => floats(Format::F16, 2),
+        "complex64" | "cfloat" => floats(Format::F32, 2),
+        "complex128" | "cdouble" => floats(Format::F64, 2),
+        "float8_e4m3fn" => floats(Format::F8E4M3Fn, 1),
+        "float8_e4m3fnuz" => floats(Format::F8E4M3FnUz, 1),
+        "float8_e5m2" => floats(Format::F8E5M2, 1),
+        "float8_e5m2fnuz" => floats(Format::F8E5M2FnUz, 1),
+        "float8_e8m0fnu" => floats(Format::F8E8M0Fnu, 1),
+        "float4_e2m1fn_x2" => Content::AlwaysFinite,
+        _ if calls::is_integer(dtype) => Content::NotFloat,
+        _ => Content::Unreadable("a dtype that is not known".into()),
+    }
+}

@@ -1,0 +1,341 @@
+//! Reports as JSON, version 1 of the schema in `SCHEMA.md`.
+
+mod finite;
+mod lint;
+mod missing;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use finite::{Above, Measured};
+pub use lint::findings;
+use missing::{Asked, NotLookedAt, Why};
+
+use crate::diff::Pair;
+use crate::model::{ByKind, Error, Finding, First, Kinds};
+use crate::places::{AxisPlaces, Map};
+use crate::report::{LookedAt, Report, TensorReport};
+use crate::totals::Totals;
+
+/// The version of the schema. It rises when a field is removed or changes its meaning, not when a
+/// field is added.
+pub const VERSION: u32 = 1;
+
+/// The version of the program. All crates of it have the same.
+const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+
+/// Which tensors are listed. Totals count all tensors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Listed {
+    /// All tensors.
+    #[default]
+    All,
+    /// Bad tensors, and tensors that may hold a NaN and could not be looked at.
+    Bad,
+}
+
+impl Listed {
+    fn lists(self, tensor: &TensorReport) -> bool {
+        match self {
+            Self::All => true,
+            Self::Bad => tensor.is_bad() || tensor.looked_at.is_missing(),
+        }
+    }
+}
+
+/// A whole run as one document: each file with its report or its error, and the files of no known
+/// format that the search of a folder found.
+#[must_use]
+pub fn document(
+    files: &[(PathBuf, Result<Report, Error>)],
+    no_format: &[PathBuf],
+    listed: Listed,
+) -> String {
+    let reports = || files.iter().filter_map(|(_, result)| result.as_ref().ok());
+    let totals = All { sums: Totals::of(reports()), by_dtype: Totals::by_dtype(reports()) };
+    let files: Vec<_> =
+        files.iter().map(|(path, result)| File::new(path, result, listed)).collect();
+    let bad = files.iter().any(|file| file.bad);
+    let complete = files.iter().all(|file| file.complete);
+    let no_format = no_format.iter().map(|path| path.to_string_lossy()).collect();
+    let (schema_version, version) = (VERSION, PROGRAM);
+    text(&Document { schema_version, version, bad, complete, totals, files, no_format })
+}
+
+/// The comparison of two sides as one document. It lists the pairs with a NaN or an infinity, and
+/// the tensors that only one side has. With statistics, it lists all tensors that were looked at.
+///
+/// `complete` is whether all files of both sides were looked at.
+#[must_use]
+pub fn comparison(pairs: &[Pair<'_>], complete: bool) -> String {
+    let compared = pairs.iter().filter(|pair| pair.a.is_some() && pair.b.is_some()).count();
+    let found =
+        |tensor: Option<&TensorReport>| tensor.is_none_or(|tensor| tensor.first().is_some());
+    let has_stats =
+        |tensor: Option<&TensorReport>| tensor.is_some_and(|tensor| tensor.stats.is_some());
+    let shape = |tensor: Option<&TensorReport>| tensor.map(|tensor| tensor.shape.clone());
+    let listed = pairs.iter().filter(|pair| {
+        let either = [pair.a, pair.b].into_iter().any(|side| found(side) || has_stats(side));
+        either || shape(pair.a) != shape(pair.b)
+    });
+    let tensors = listed.map(|pair| Compared {
+        name: pair.name(),
+        path: pair.file.to_string_lossy().into_owned(),
+        a: pair.a.map(Tensor::new),
+        b: pair.b.map(Tensor::new),
+        new: names(pair.new),
+        exact: pair.exact,
+    });
+    text(&Comparison {
+        schema_version: VERSION,
+        version: PROGRAM,
+        new: pairs.iter().any(|pair| !pair.new.is_empty()),
+        complete,
+        compared,
+        tensors: tensors.collect(),
+    })
+}
+
+/// The lines of a file: an object for each tensor, or one object for a file that could not be
+/// checked. Each line ends with a line feed.
+#[must_use]
+pub fn lines(path: &Path, result: &Result<Report, Error>, listed: Listed) -> String {
+    let mut lines = String::new();
+    let mut push = |entry: &Line<'_>| {
+        lines.push_str(&text(entry));
+        lines.push('\n');
+    };
+    let path = path.to_string_lossy();
+    let entry = |tensor, error: Option<&Error>| Line {
+        schema_version: VERSION,
+        path: &path,
+        tensor,
+        error: error.map(Error::to_string),
+        asks: error.and_then(Error::asks).map(Asked::new),
+    };
+    match result {
+        Ok(report) => {
+            let tensors = report.tensors.iter().filter(|tensor| listed.lists(tensor));
+            tensors.for_each(|tensor| push(&entry(Some(Tensor::new(tensor)), None)))
+        }
+        Err(error) => push(&entry(None, Some(error))),
+    }
+    lines
+}
+
+fn text(value: &impl Serialize) -> String {
+    // Writing to a string fails only for maps with keys that are not strings. There are no such
+    // maps.
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    version: &'static str,
+    bad: bool,
+    complete: bool,
+    totals: All<'a>,
+    files: Vec<File<'a>>,
+    no_format: Vec<Cow<'a, str>>,
+}
+
+#[derive(Serialize)]
+struct All<'a> {
+    #[serde(flatten)]
+    sums: Totals,
+    by_dtype: BTreeMap<&'a str, Totals>,
+}
+
+#[derive(Serialize)]
+struct Comparison<'a> {
+    schema_version: u32,
+    version: &'static str,
+    new: bool,
+    complete: bool,
+    compared: usize,
+    tensors: Vec<Compared<'a>>,
+}
+
+#[derive(Serialize)]
+struct Compared<'a> {
+    name: Option<&'a str>,
+    path: String,
+    a: Option<Tensor<'a>>,
+    b: Option<Tensor<'a>>,
+    new: Vec<&'static str>,
+    exact: bool,
+}
+
+#[derive(Serialize)]
+struct File<'a> {
+    path: String,
+    format: Option<&'static str>,
+    bad: bool,
+    complete: bool,
+    error: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    damaged: bool,
+    not_looked_at: Vec<NotLookedAt<'a>>,
+    tensors: Vec<Tensor<'a>>,
+}
+
+impl<'a> File<'a> {
+    fn new(path: &Path, result: &'a Result<Report, Error>, listed: Listed) -> Self {
+        let report = result.as_ref().ok();
+        Self {
+            path: path.to_string_lossy().into_owned(),
+            format: report.map(|report| report.format.name()),
+            bad: report.is_some_and(Report::is_bad),
+            complete: report.is_some_and(Report::is_complete),
+            error: result.as_ref().err().map(Error::to_string),
+            damaged: report.is_some_and(Report::is_damaged),
+            not_looked_at: NotLookedAt::all(result),
+            tensors: report
+                .into_iter()
+                .flat_map(|report| &report.tensors)
+                .filter(|tensor| listed.lists(tensor))
+                .map(Tensor::new)
+                .collect(),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    schema_version: u32,
+    path: &'a str,
+    #[serde(flatten)]
+    tensor: Option<Tensor<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    asks: Option<Asked>,
+}
+
+#[derive(Serialize)]
+struct Tensor<'a> {
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<String>,
+    dtype: &'a str,
+    shape: &'a [usize],
+    elements: usize,
+    bytes: usize,
+    looked_at: &'static str,
+    #[serde(flatten)]
+    why: Option<Why<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scales: Option<Scales<'a>>,
+    #[serde(flatten)]
+    found: ByKind<Count<'a>>,
+    #[serde(flatten)]
+    stats: Option<Measured<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    large: Option<Above<'a>>,
+    bad: Vec<&'static str>,
+    #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
+    places: Option<Where<'a>>,
+}
+
+#[derive(Serialize)]
+struct Where<'a> {
+    statement: String,
+    elements: u64,
+    axes: &'a [AxisPlaces],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    map: Option<&'a Map>,
+}
+
+#[derive(Serialize)]
+struct Scales<'a> {
+    block: usize,
+    format: &'static str,
+    fields: &'a [&'static str],
+}
+
+#[derive(Serialize)]
+struct Count<'a> {
+    count: u64,
+    first: Option<Element<'a>>,
+}
+
+#[derive(Serialize)]
+struct Element<'a> {
+    coordinate: &'a [usize],
+    bits: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quiet: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<&'static str>,
+}
+
+impl<'a> Tensor<'a> {
+    fn new(tensor: &'a TensorReport) -> Self {
+        let (looked_at, why, scales) = match &tensor.looked_at {
+            LookedAt::Values => ("values", None, None),
+            LookedAt::Scales { block, format, fields } => {
+                ("scales", None, Some(Scales { block: *block, format: format.name(), fields }))
+            }
+            LookedAt::AlwaysFinite => ("always_finite", None, None),
+            LookedAt::NotFloat => ("not_float", None, None),
+            LookedAt::Unreadable(why) | LookedAt::Damaged(why) => {
+                ("unreadable", Some(Why::new(why)), None)
+            }
+        };
+        let count = |finding: &'a Finding| Count {
+            count: finding.count,
+            first: finding.first.as_ref().map(Element::new),
+        };
+        Self {
+            name: tensor.name.as_deref(),
+            shard: tensor.file.as_ref().map(|file| file.to_string_lossy().into_owned()),
+            dtype: &tensor.dtype,
+            shape: &tensor.shape,
+            elements: tensor.elements,
+            bytes: tensor.bytes,
+            looked_at,
+            why,
+            scales,
+            found: tensor.found.as_ref().map(count),
+            stats: tensor.stats.as_ref().map(Measured::new),
+            large: tensor.large.as_ref().map(Above::new),
+            bad: bad(tensor),
+            places: tensor.places.as_ref().map(|places| Where {
+                statement: places.statement(tensor.name.as_deref().unwrap_or_default()),
+                elements: places.elements,
+                axes: &places.axes,
+                map: places.map.as_ref(),
+            }),
+        }
+    }
+}
+
+impl<'a> Element<'a> {
+    fn new(first: &'a First) -> Self {
+        Self {
+            coordinate: &first.coordinate,
+            bits: first.hex(),
+            quiet: first.quiet(),
+            part: first.part,
+        }
+    }
+}
+
+/// What makes a tensor bad.
+fn bad(tensor: &TensorReport) -> Vec<&'static str> {
+    let mut bad = names(tensor.bad);
+    if tensor.large.as_ref().is_some_and(|large| !large.is_allowed) {
+        bad.push("large");
+    }
+    bad
+}
+
+fn names(kinds: Kinds) -> Vec<&'static str> {
+    let names = ByKind { nan: "nan", pos_inf: "pos_inf", neg_inf: "neg_inf" };
+    let names = kinds.zip(names).into_array().into_iter();
+    names.filter(|(is, _)| *is).map(|(_, name)| name).collect()
+}

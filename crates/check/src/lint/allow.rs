@@ -1,0 +1,66 @@
+//! Findings that are meant to be there.
+
+use std::fmt;
+use std::str::FromStr;
+
+use glob::Pattern;
+
+use super::finding::{Finding, Rule, rule};
+
+/// Findings of a rule that are left out, in tensors of some names or in all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Allow {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// The names of the tensors: `*` stands for any characters, `?` for one character, `[..]` for
+    /// one of these characters. None for all findings of the rule.
+    pub pattern: Option<Pattern>,
+}
+
+impl Allow {
+    /// Whether the finding is left out.
+    #[must_use]
+    pub fn allows(&self, finding: &Finding) -> bool {
+        let matches = |pattern: &Pattern| {
+            finding.tensor.as_ref().is_some_and(|tensor| pattern.matches(tensor))
+        };
+        self.rule.id == finding.rule.id && self.pattern.as_ref().is_none_or(matches)
+    }
+}
+
+/// `RULE` or `RULE:PATTERN`, such as `scale-zero:*.lm_head.*`.
+impl FromStr for Allow {
+    type Err = AllowError;
+
+    fn from_str(text: &str) -> Result<Self, AllowError> {
+        let (id, pattern) = match text.split_once(':') {
+            Some((id, pattern)) => (id, Some(Pattern::new(pattern).map_err(AllowError::Pattern)?)),
+            None => (text, None),
+        };
+        let rule = rule(id).ok_or_else(|| AllowError::Rule(id.to_owned()))?;
+        Ok(Self { rule, pattern })
+    }
+}
+
+/// Why a text is no [`Allow`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum AllowError {
+    /// There is no rule of this name.
+    Rule(String),
+    /// The pattern is not valid.
+    Pattern(glob::PatternError),
+}
+
+impl fmt::Display for AllowError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rule(id) => {
+                write!(f, "there is no rule {id:?}: `nonfinite lint --rules` lists them")
+            }
+            Self::Pattern(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for AllowError {}

@@ -1,0 +1,285 @@
+//! The configuration of a model: what its files say about quantisation.
+
+use std::collections::HashSet;
+
+use regex_lite::Regex;
+use serde_json::{Map, Value};
+
+use nonfinite::Format;
+
+/// What the configuration files of a folder say.
+#[derive(Debug, Default)]
+pub(super) struct Config {
+    /// Whether there was a file.
+    pub(super) was_read: bool,
+    /// The dtype in which the model computes.
+    pub(super) dtype: Option<Format>,
+    /// The method, such as `compressed-tensors`, in lower case. Empty if there is none.
+    pub(super) method: String,
+    /// Schemes, each with the modules that it is for.
+    schemes: Vec<(Named, Scheme)>,
+    /// Modules that are not quantised.
+    ignored: Vec<Named>,
+    /// Whether the scales of blocks are powers of two, stored as f32.
+    pub(super) is_ue8m0: bool,
+    /// Whether the zero points of GPTQ are stored as they are. Version 1 stores them minus 1.
+    pub(super) is_gptq_v2: bool,
+}
+
+/// How a module is quantised. What the configuration leaves out is None.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Scheme {
+    /// Bits of a code.
+    pub(super) bits: Option<usize>,
+    /// Weights in a row that share a scale.
+    pub(super) group: Option<usize>,
+    /// Rows and columns of the weights that share a scale.
+    pub(super) block: Option<(usize, usize)>,
+    /// Whether the zero point is the middle of the codes.
+    pub(super) is_symmetric: Option<bool>,
+    /// The mode of MLX, such as `mxfp4`.
+    pub(super) mode: Option<String>,
+}
+
+/// Names of modules in a configuration. A name there may lack the first parts of a name in a file,
+/// and may be that of a module above.
+#[derive(Debug, Default)]
+struct Named {
+    /// Whether a class of modules is among them, such as `Linear`.
+    has_class: bool,
+    names: HashSet<String>,
+    /// Patterns, cut at each `*`.
+    patterns: Vec<Vec<String>>,
+    /// The expressions behind `re:`, which match from the beginning of a part of a name.
+    expressions: Vec<Regex>,
+}
+
+impl Named {
+    /// The texts of a JSON list. Leaves out what is no text, and no valid expression.
+    fn new<'a>(list: impl IntoIterator<Item = &'a Value>) -> Self {
+        let mut named = Self::default();
+        list.into_iter().filter_map(Value::as_str).for_each(|text| named.add(text));
+        named
+    }
+
+    fn add(&mut self, text: &str) {
+        if let Some(expression) = text.strip_prefix("re:") {
+            self.expressions.extend(Regex::new(&format!(r"(?:^|\.)(?:{expression})")));
+        } else if text.contains('*') {
+            self.patterns.push(text.split('*').map(str::to_owned).collect());
+        } else if !text.contains('.') && text.starts_with(|char: char| char.is_uppercase()) {
+            self.has_class = true;
+        } else {
+            self.names.insert(text.to_owned());
+        }
+    }
+
+    /// Whether the module, or one above, has one of the names.
+    fn matches(&self, module: &str) -> bool {
+        let starts = || {
+            let dots = module.match_indices('.');
+            [0].into_iter().chain(dots.map(|(at, _)| at + 1))
+        };
+        let ends = || module.match_indices('.').map(|(at, _)| at).chain([module.len()]);
+        let is_named = || {
+            let tails = starts().map(|start| (start, ends().filter(move |end| *end > start)));
+            let mut parts =
+                tails.flat_map(|(start, ends)| ends.map(move |end| &module[start..end]));
+            parts.any(|part| self.names.contains(part))
+        };
+        let fits = |pattern: &Vec<String>| {
+            let [first, middle @ .., last] = pattern.as_slice() else { return false };
+            let mut rests = starts().filter_map(|start| module[start..].strip_prefix(&**first));
+            let ends_well = |rest: &str| {
+                let rest = middle.iter().try_fold(rest, |rest, piece| {
+                    rest.find(&**piece).map(|at| &rest[at + piece.len()..])
+                });
+                rest.is_some_and(|rest| rest.ends_with(&**last))
+            };
+            // A pattern that begins with `*` fits the whole name if it fits a part of one.
+            if first.is_empty() { ends_well(module) } else { rests.any(ends_well) }
+        };
+        (!self.names.is_empty() && is_named())
+            || self.patterns.iter().any(fits)
+            || self.expressions.iter().any(|expression| expression.is_match(module))
+    }
+}
+
+impl Config {
+    /// Adds a file: `config.json`, `hf_quant_config.json` or `quantize_config.json`.
+    ///
+    /// # Errors
+    /// The error of JSON.
+    pub(super) fn add(&mut self, text: &[u8]) -> Result<(), serde_json::Error> {
+        let whole: Map<String, Value> = serde_json::from_slice(text)?;
+        self.was_read = true;
+        let text_config = whole.get("text_config").and_then(Value::as_object);
+        let places = [Some(&whole), text_config];
+        for place in places.into_iter().flatten() {
+            let dtype = ["torch_dtype", "dtype"].iter().find_map(|key| place.get(*key));
+            let dtype = dtype.and_then(Value::as_str).and_then(dtype_of);
+            self.dtype = self.dtype.or(dtype);
+            let nested = ["quantization_config", "compression_config", "quantization"];
+            let nested = nested.iter().find_map(|key| place.get(*key)?.as_object());
+            if let Some(quantization) = nested {
+                self.quantization(quantization);
+            }
+        }
+        // The file of GPTQ has the fields at its top.
+        if whole.contains_key("bits") && whole.contains_key("group_size") {
+            self.quantization(&whole);
+        }
+        Ok(())
+    }
+
+    fn quantization(&mut self, config: &Map<String, Value>) {
+        let text = |key: &str| config.get(key).and_then(Value::as_str);
+        let method = text("quant_method")
+            .or_else(|| config.contains_key("quant_algo").then_some("modelopt"));
+        // A second file may repeat the first.
+        if let Some(method) = method {
+            self.method = method.to_ascii_lowercase();
+        }
+        self.is_ue8m0 |= text("scale_fmt") == Some("ue8m0");
+        self.is_gptq_v2 |= text("checkpoint_format") == Some("gptq_v2");
+        let ignored = [
+            "ignore",
+            "exclude_modules",
+            "modules_to_not_convert",
+            "llm_int8_skip_modules",
+            "ignored_layers",
+        ];
+        let ignored = ignored.iter().filter_map(|key| config.get(*key)?.as_array()).flatten();
+        self.ignored.push(Named::new(ignored));
+        let groups = config.get("config_groups").and_then(Value::as_object);
+        for group in groups.into_iter().flat_map(Map::values) {
+            let targets = group.get("targets").and_then(Value::as_array);
+            let targets = Named::new(targets.into_iter().flatten());
+            if let Some(weights) = group.get("weights").and_then(Value::as_object) {
+                self.schemes.push((targets, Scheme::new(weights)));
+            }
+        }
+        // MLX gives some modules a scheme of their own, under their names.
+        for (name, own) in config {
+            if let Some(own) = own.as_object().filter(|own| own.contains_key("bits")) {
+                let names = HashSet::from([name.clone()]);
+                self.schemes.push((Named { names, ..Named::default() }, Scheme::new(own)));
+            }
+        }
+        let scheme = Scheme::new(config);
+        if scheme != Scheme::default() {
+            let named = Named { has_class: true, ..Named::default() };
+            self.schemes.push((named, scheme));
+        }
+    }
+
+    /// Whether a configuration of quantisation was found.
+    pub(super) fn is_quantised(&self) -> bool {
+        !self.method.is_empty() || !self.schemes.is_empty()
+    }
+
+    /// Whether the configuration says that the module is not quantised.
+    pub(super) fn ignores(&self, module: &str) -> bool {
+        self.ignored.iter().any(|named| named.matches(module))
+    }
+
+    /// How the module is quantised: a scheme for its name counts more than one for a class.
+    pub(super) fn scheme(&self, module: &str) -> Scheme {
+        let named = self.schemes.iter().find(|(named, _)| named.matches(module));
+        let found = named.or_else(|| self.schemes.iter().find(|(named, _)| named.has_class));
+        found.map(|(_, scheme)| scheme.clone()).unwrap_or_default()
+    }
+}
+
+impl Scheme {
+    fn new(config: &Map<String, Value>) -> Self {
+        let number = |key: &str| usize::try_from(config.get(key)?.as_u64()?).ok();
+        let pair = |key: &str| match config.get(key)?.as_array()?.as_slice() {
+            [rows, columns] => Some((rows.as_u64()? as usize, columns.as_u64()? as usize)),
+            _ => None,
+        };
+        let symmetric = ["sym", "symmetric"].iter().find_map(|key| config.get(*key)?.as_bool());
+        let asymmetric = config.get("zero_point").and_then(Value::as_bool);
+        Self {
+            bits: ["bits", "num_bits", "w_bit"].iter().find_map(|key| number(key)),
+            group: ["group_size", "q_group_size"].iter().find_map(|key| number(key)),
+            block: ["weight_block_size", "block_structure"].iter().find_map(|key| pair(key)),
+            is_symmetric: symmetric.or(asymmetric.map(|it| !it)),
+            mode: config.get("mode").and_then(Value::as_str).map(str::to_owned),
+        }
+    }
+}
+
+fn dtype_of(name: &str) -> Option<Format> {
+    match name.trim_start_matches("torch.") {
+        "float16" | "half" => Some(Format::F16),
+        "bfloat16" => Some(Format::Bf16),
+        "float32" | "float" => Some(Format::F32),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(text: &str) -> Config {
+        let mut config = Config::default();
+        config.add(text.as_bytes()).expect("JSON");
+        config
+    }
+
+    /// Names, patterns and expressions, with and without the first parts of a name.
+    #[test]
+    fn ignored_modules() {
+        let config = config(
+            r#"{"torch_dtype": "bfloat16", "quantization_config": {"quant_method": "modelopt",
+                "ignore": ["lm_head", "re:.*mlp.gate$", "*.self_attn*", "Router", "vision",
+                "layers.1.*.fc"]}}"#,
+        );
+        assert_eq!((config.dtype, &*config.method), (Some(Format::Bf16), "modelopt"));
+        for (module, is_ignored) in [
+            ("lm_head", true),
+            ("model.lm_head", true),
+            ("model.layers.3.mlp.gate", true),
+            ("model.layers.3.mlp.gate_proj", false),
+            ("model.layers.3.self_attn.q_proj", true),
+            ("model.layers.3.mlp.down_proj", false),
+            ("vision.blocks.1.fc", true),
+            ("model.layers.10.fc", false),
+            ("model.layers.1.experts.fc", true),
+        ] {
+            assert_eq!(config.ignores(module), is_ignored, "{module}");
+        }
+    }
+
+    /// A scheme for a name counts more than one for a class.
+    #[test]
+    fn schemes_of_modules() {
+        let config = config(
+            r#"{"compression_config": {"config_groups": {
+                "a": {"targets": ["Linear"], "weights": {"num_bits": 4, "group_size": 16}},
+                "b": {"targets": ["re:.*down_proj"], "weights": {"num_bits": 8,
+                      "block_structure": [128, 128]}}}}}"#,
+        );
+        assert!(config.is_quantised());
+        let scheme = config.scheme("model.layers.0.mlp.down_proj");
+        assert_eq!((scheme.bits, scheme.block), (Some(8), Some((128, 128))));
+        assert_eq!(config.scheme("model.layers.0.mlp.up_proj").group, Some(16));
+    }
+
+    #[test]
+    fn broken_files() {
+        for text in ["", "[]", "{", "3", "{\"a\": }"] {
+            assert!(Config::default().add(text.as_bytes()).is_err(), "{text}");
+        }
+        for text in [
+            "{}",
+            r#"{"quantization_config": 3}"#,
+            r#"{"quantization_config":
+            {"ignore": [3, "re:("], "config_groups": {"a": 1}, "weight_block_size": [-1, 2]}}"#,
+        ] {
+            assert!(!config(text).ignores("lm_head"));
+        }
+    }
+}

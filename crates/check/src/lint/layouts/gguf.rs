@@ -1,0 +1,20 @@
+//! GGUF: the scales of blocks are in the tensor itself, which `check` looks at. NVFP4 has a scale
+//! of the whole tensor beside it. Scales of blocks may be zero and negative.
+
+use super::{Layout, Legal, Part, needs_nothing};
+use crate::model::Content;
+
+pub(super) static LAYOUT: Layout = Layout {
+    endings: &[(".weight", Part::Codes), (".scale", Part::Global), (".input_scale", Part::Input)],
+    is: |parts, tensors, _| {
+        parts
+            .get(".weight")
+            .is_some_and(|&(_, index)| matches!(tensors[index].content, Content::Blocks { .. }))
+    },
+    grid: |_, _| Ok(None),
+    byte_scales: |_, _, _| None,
+    needs: needs_nothing,
+    has_global: false,
+    zero_is_legal: true,
+    negative: Legal::Yes,
+};

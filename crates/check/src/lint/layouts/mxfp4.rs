@@ -1,0 +1,41 @@
+//! gpt-oss: blocks of 16 bytes, which hold 32 codes of 4 bits, and a scale of E8M0 for each.
+
+use nonfinite::Format;
+
+use super::{Grid, Layout, Legal, Misfit, Part, Parts, Tensors, is_integer, needs_nothing, one};
+use crate::lint::model::Matrix;
+
+pub(super) static LAYOUT: Layout = Layout {
+    endings: &[
+        ("_blocks", Part::Codes),
+        (".blocks", Part::Codes),
+        ("_scales", Part::Scale),
+        (".scales", Part::Scale),
+    ],
+    is: |parts, tensors, _| {
+        one(parts, Part::Codes).is_some_and(|codes| is_integer(tensors[codes], 1))
+    },
+    grid,
+    byte_scales: |_: &Parts, _, _| Some(Format::F8E8M0Fnu),
+    needs: needs_nothing,
+    has_global: false,
+    zero_is_legal: false,
+    negative: Legal::No,
+};
+
+fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> {
+    let (Some(codes), Some(scale)) = (matrix.one(Part::Codes), matrix.one(Part::Scale)) else {
+        return Ok(None);
+    };
+    let (codes, shape) = (&tensors[codes].shape, &tensors[scale].shape);
+    match codes.as_slice() {
+        [batch @ .., rows, blocks, 16] if shape[..] == codes[..codes.len() - 1] => Ok(Some(Grid {
+            matrices: batch.iter().fold(1, |all: usize, &length| all.saturating_mul(length)),
+            rows: *rows,
+            columns: blocks.saturating_mul(32),
+            block: (1, 32),
+            float_bits: Some(4),
+        })),
+        _ => Err((scale, format!("scales {shape:?} do not fit blocks {codes:?} of 16 bytes"))),
+    }
+}

@@ -1,0 +1,178 @@
+//! Weights with scales beside them: compressed-tensors, ModelOpt, FP8 in blocks, ComfyUI.
+//!
+//! | scales | of weights `[N, K]` |
+//! |---|---|
+//! | `[]`, `[1]` | all |
+//! | `[N]`, `[N, 1]` | a row |
+//! | `[N, K/g]` | g weights in a row |
+//! | `[N/b, K/b]`, `[N/b, 1, K/b, 1]` | a block of b x b |
+//!
+//! Codes of int4 with scales of floats are packed along the rows, `[N/2, K]`: W4A16 of ModelOpt.
+//!
+//! Several matrices in one tensor (experts) have one axis more. ModelOpt stores those of Llama 4
+//! and gpt-oss transposed: codes `[E, K/2, N]`, scales `[E, K/16, N]`.
+
+use nonfinite::Format;
+
+use super::{
+    Grid, Layout, Legal, Misfit, Part, Parts, Tensors, is_f8, is_integer, matrices, needs_nothing,
+    one,
+};
+use crate::lint::config::{Config, Scheme};
+use crate::lint::model::Matrix;
+
+pub(super) static LAYOUT: Layout = Layout {
+    endings: &[
+        (".weight_packed", Part::Codes),
+        (".weight", Part::Codes),
+        // Experts of ModelOpt: a parameter without `.weight`.
+        ("", Part::Codes),
+        (".weight_scale", Part::Scale),
+        (".weight_scale_inv", Part::Scale),
+        (".scale", Part::Scale),
+        (".scale_weight", Part::Scale),
+        ("_weight_scale", Part::Scale),
+        ("_scale_inv", Part::Scale),
+        (".weight_scale_2", Part::Global),
+        ("_weight_scale_2", Part::Global),
+        (".weight_global_scale", Part::Global),
+        (".input_scale", Part::Input),
+        ("_input_scale", Part::Input),
+        (".input_global_scale", Part::Input),
+        (".scale_input", Part::Input),
+        (".k_scale", Part::Cache),
+        (".v_scale", Part::Cache),
+        (".weight_zero_point", Part::Zeros),
+        (".weight_g_idx", Part::Index),
+        (".weight_shape", Part::Other),
+    ],
+    is,
+    grid,
+    byte_scales,
+    needs: needs_nothing,
+    has_global: true,
+    zero_is_legal: false,
+    negative: Legal::No,
+};
+
+fn is(parts: &Parts, tensors: &Tensors<'_>, config: &Config) -> bool {
+    let Some(codes) = codes(parts) else { return false };
+    let tensor = tensors[codes];
+    let has_scale = one(parts, Part::Scale).or(one(parts, Part::Global)).is_some();
+    let is_packed = is_integer(tensor, 1) || is_integer(tensor, 4);
+    if parts.contains_key(".weight_packed") {
+        return is_packed || is_f8(tensor);
+    }
+    let is_weight = parts.contains_key(".weight");
+    // A scale beside floats belongs to something else, such as a norm.
+    (has_scale && (is_packed || is_f8(tensor)))
+        || (is_weight && is_f8(tensor))
+        || (is_weight && is_integer(tensor, 1) && has_method(config))
+        || (!is_weight && is_f8(tensor))
+}
+
+/// Whether weights of bytes are quantised by a method of this layout.
+fn has_method(config: &Config) -> bool {
+    ["modelopt", "compressed-tensors", "fp8"].contains(&config.method.as_str())
+}
+
+/// The codes: a weight, or the parameter that has the name of the module.
+fn codes(parts: &Parts) -> Option<usize> {
+    let found = [".weight_packed", ".weight", ""].iter().find_map(|name| parts.get(name));
+    found.map(|(_, index)| *index)
+}
+
+fn byte_scales(parts: &Parts, tensors: &Tensors<'_>, scheme: &Scheme) -> Option<Format> {
+    let (codes, scale) = (codes(parts)?, one(parts, Part::Scale)?);
+    let (_, _, columns) = matrices(&tensors[codes].shape)?;
+    let scales = *tensors[scale].shape.last()?;
+    // A byte holds two codes of 4 bits. Blocks of 16 have scales of E4M3, blocks of 32 of E8M0.
+    let is_fp4 = is_integer(tensors[codes], 1);
+    let is_16 = scheme.group == Some(16) || columns / 8 == scales;
+    Some(if is_fp4 && is_16 { Format::F8E4M3Fn } else { Format::F8E8M0Fnu })
+}
+
+fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> {
+    let Some(codes) = codes(&matrix.parts).map(|index| tensors[index]) else { return Ok(None) };
+    let Some(scale) = matrix.one(Part::Scale) else { return Ok(None) };
+    let Some((count, rows, stored)) = matrices(&codes.shape) else { return Ok(None) };
+    let scheme = &matrix.scheme;
+    let is_bytes = is_integer(codes, 1)
+        && (codes.dtype.eq_ignore_ascii_case("u8") || codes.dtype.contains("uint8"));
+    let has_byte_scales = tensors[scale].content.unit() == 1;
+    let is_fp4 = is_bytes && has_byte_scales;
+    let rows = if is_bytes && !has_byte_scales { rows.saturating_mul(2) } else { rows };
+    let float_bits = if is_fp4 { Some(4) } else { is_f8(codes).then_some(8) };
+    let columns = match scheme.bits {
+        _ if is_fp4 => stored.saturating_mul(2),
+        bits if is_integer(codes, 4) => {
+            // The true number of columns may be a little smaller: codes are padded to 32 bits.
+            stored.saturating_mul(32) / bits.filter(|bits| (1..=32).contains(bits)).unwrap_or(4)
+        }
+        _ => stored,
+    };
+    let shape = &tensors[scale].shape;
+    let grid =
+        |block, float_bits| Ok(Some(Grid { matrices: count, rows, columns, block, float_bits }));
+    let elements = tensors[scale].elements();
+    if elements == 1 || (elements == count && shape.first() == Some(&count) && shape.len() > 1) {
+        return grid((rows, columns), float_bits);
+    }
+    if elements == count && codes.shape.len() > 2 {
+        return grid((rows, columns), float_bits);
+    }
+    // Axes of one element do not matter, except that of a single row or column.
+    let lengths: Vec<usize> = shape.iter().copied().filter(|&length| length != 1).collect();
+    let several: &[usize] = if count > 1 { &[count] } else { &[] };
+    let is = |wanted: &[usize]| {
+        let wanted = several.iter().chain(wanted).copied().filter(|&length| length != 1);
+        wanted.eq(lengths.iter().copied())
+    };
+    if is(&[rows]) {
+        return grid((1, columns), float_bits);
+    }
+    let groups: &[usize] = match (is_fp4, tensors[scale].content.unit(), scheme.group) {
+        (_, _, Some(group)) if group > 0 => &[group],
+        (true, 1, _) => &[16, 32],
+        (false, _, _) if tensors[scale].dtype.contains("U8") => &[32],
+        _ => &[16, 32, 64, 128, 256, 512],
+    };
+    for &group in groups {
+        if is(&[rows, columns.div_ceil(group)]) {
+            return grid((1, group), float_bits);
+        }
+        // Transposed: the columns of the tensor are the rows of the weights.
+        let (inner, outer) = if is_fp4 { (rows.saturating_mul(2), stored) } else { (rows, stored) };
+        if count > 1 && is(&[inner.div_ceil(group), outer]) {
+            return grid((group, 1), None);
+        }
+    }
+    if count > 1 && is(&[columns]) {
+        return grid((rows, 1), float_bits);
+    }
+    let blocks = scheme.block.into_iter().chain([(128, 128), (64, 64), (32, 32), (256, 256)]);
+    let blocks = blocks.filter(|&(high, wide)| high > 0 && wide > 0 && !is_fp4);
+    for (high, wide) in blocks.take(if scheme.block.is_some() { 1 } else { 4 }) {
+        if is(&[rows.div_ceil(high), columns.div_ceil(wide)]) {
+            return grid((high, wide), float_bits);
+        }
+    }
+    let wanted = match (scheme.block, scheme.group.filter(|&group| group > 0)) {
+        (Some((high, wide)), _) if high > 0 && wide > 0 => {
+            format!(
+                "blocks of {high} x {wide} need {:?}",
+                [rows.div_ceil(high), columns.div_ceil(wide)]
+            )
+        }
+        (_, Some(group)) => {
+            format!("groups of {group} need {:?}", [rows, columns.div_ceil(group)])
+        }
+        _ if is_fp4 => {
+            let [nvfp4, mxfp4] = [16, 32].map(|group| [rows, columns.div_ceil(group)]);
+            format!("blocks of 16 need {nvfp4:?}, blocks of 32 need {mxfp4:?}")
+        }
+        _ => "neither one scale, nor one a row, a group or a block".to_owned(),
+    };
+    let why = format!("scales {shape:?} do not fit weights of {rows} x {columns}: {wanted}");
+    Err((scale, why))
+}

@@ -1,0 +1,230 @@
+//! The lint of models: quantised checkpoints that load without a word and compute garbage.
+//!
+//! A [`Linter`] checks the files of a model, as [`check_file`](crate::check_file) does, and keeps
+//! what rules need: names, dtypes, shapes and statistics. [`Linter::findings`] applies the rules
+//! ([`RULES`]) to each folder. All bytes are read once, except those of scales and blocks that look
+//! wrong.
+//!
+//! ```
+//! use nonfinite_check::lint::Linter;
+//! use nonfinite_check::Options;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = std::env::temp_dir().join(format!("lint-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder)?;
+//! # let path = folder.join("model.safetensors");
+//! // Weights of fp8 and their scale, which is NaN.
+//! let header = r#"{"a.weight":{"dtype":"F8_E4M3","shape":[2,2],"data_offsets":[0,4]},
+//!     "a.weight_scale":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}}"#;
+//! let data = [&[0x38; 4][..], &f32::NAN.to_le_bytes()].concat();
+//! let length = (header.len() as u64).to_le_bytes();
+//! std::fs::write(&path, [&length[..], header.as_bytes(), &data].concat())?;
+//!
+//! let mut linter = Linter::new(Options::default());
+//! linter.check(&path)?;
+//! let findings = linter.findings();
+//! assert_eq!(findings.len(), 1);
+//! assert_eq!(findings[0].rule.id, "scale-nonfinite");
+//! assert_eq!(findings[0].tensor.as_deref(), Some("a.weight_scale"));
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod allow;
+mod config;
+mod evidence;
+mod facts;
+mod finding;
+mod layouts;
+mod model;
+mod names;
+mod rules;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use allow::{Allow, AllowError};
+pub use finding::{Finding, RULES, Rule, Severity, rule};
+
+use crate::check::{prepared, report};
+use crate::formats::onnx::Quantised;
+use crate::model::{Content, Error, FileFormat, ReadAt, Tensor};
+use crate::options::Options;
+use crate::remote::{self, is_url};
+use crate::report::Report;
+use crate::work;
+use config::Config;
+use facts::{Kind, Seen};
+use layouts::Part;
+use model::{Looked, Model};
+
+/// The configuration files of a model.
+const CONFIGS: [&str; 4] =
+    ["config.json", "hf_quant_config.json", "quantize_config.json", "quant_config.json"];
+
+/// Checks the files of models, and applies the rules.
+pub struct Linter {
+    options: Options,
+    /// By folder.
+    models: BTreeMap<PathBuf, Model>,
+}
+
+impl std::fmt::Debug for Linter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Linter").field("folders", &self.models.keys()).finish_non_exhaustive()
+    }
+}
+
+impl Linter {
+    /// No file was checked yet. The options are those of the check; statistics are always measured.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        Self { options: Options { stats: true, ..options }, models: BTreeMap::new() }
+    }
+
+    /// Checks a file, by its path or URL, and keeps what rules need. The configuration is read from
+    /// the folder of the file.
+    ///
+    /// # Errors
+    /// [`Error`] if it is not a whole, valid file of a known format.
+    pub fn check(&mut self, path: &Path) -> Result<Report, Error> {
+        let options = &self.options;
+        let text = path.to_string_lossy();
+        let source = work::open(&text, options)?;
+        let name = if is_url(&text) { remote::name(&text) } else { &*text };
+        let format = FileFormat::of_source(&*source, Some(Path::new(name)))?;
+        let contents = work::contents(&*source, &text, format, options)?;
+        let mut contents = prepared(&*source, contents, options)?;
+        let folder = folder(path);
+        let model = self.models.entry(folder.clone()).or_insert_with(|| loaded(&folder, options));
+        // The reader took the model, so its nodes are well-formed.
+        let onnx = (format == FileFormat::ONNX)
+            .then(|| source.bytes().map(|bytes| Quantised::of(bytes).unwrap_or_default()))
+            .transpose()?;
+        let mut kinds = kinds(&mut contents.tensors, &model.config);
+        let is_in = |names: fn(&Quantised) -> &BTreeSet<String>, tensor: &Tensor| {
+            let name = tensor.name.as_ref();
+            onnx.as_ref().zip(name).is_some_and(|(onnx, name)| names(onnx).contains(name))
+        };
+        for (kind, tensor) in kinds.iter_mut().zip(&contents.tensors) {
+            if *kind == Kind::Other && is_in(|onnx| &onnx.codes, tensor) {
+                *kind = Kind::Codes;
+            }
+        }
+        let seen = Seen::new(&contents.tensors, |index| kinds[index]);
+        let report = report(&*source, format, &contents, Some(&seen), options)?;
+        let looked = contents.tensors.into_iter().zip(&report.tensors).zip(seen.into_facts());
+        let is_of_model = |tensor: &Tensor| {
+            !matches!(tensor.content, Content::Damaged(_) | Content::Unreadable(_))
+        };
+        model.note_shard(&text);
+        model.tensors.extend(looked.filter(|((tensor, _), _)| is_of_model(tensor)).map(
+            |((tensor, report), facts)| Looked {
+                file: report.file.clone().unwrap_or_else(|| path.to_owned()),
+                report: report.clone(),
+                source: Arc::clone(&source),
+                is_of_onnx: format == FileFormat::ONNX,
+                is_onnx_scale: is_in(|onnx| &onnx.scales, &tensor),
+                tensor,
+                facts,
+            },
+        ));
+        Ok(report)
+    }
+
+    /// The findings in all files, by folder, the worst first.
+    #[must_use]
+    pub fn findings(self) -> Vec<Finding> {
+        let mut all = Vec::new();
+        for mut model in self.models.into_values() {
+            let wrong = model.arrange();
+            let mut findings = rules::all(&model, wrong);
+            findings.sort_by(|a, b| {
+                (b.severity, &a.file, &a.tensor).cmp(&(a.severity, &b.file, &b.tensor))
+            });
+            all.append(&mut findings);
+        }
+        all
+    }
+}
+
+/// The folder of a path or URL.
+fn folder(path: &Path) -> PathBuf {
+    match path.to_str().filter(|text| is_url(text)).and_then(|url| url.rsplit_once('/')) {
+        Some((folder, _)) => folder.into(),
+        None => path.parent().unwrap_or(Path::new("")).to_owned(),
+    }
+}
+
+/// A model without tensors, with the configuration of a folder.
+fn loaded(folder: &Path, options: &Options) -> Model {
+    let mut model = Model::default();
+    for name in CONFIGS {
+        let path = folder.join(name);
+        let Some(text) = read(&path, options) else { continue };
+        let added = text.and_then(|text| model.config.add(&text).map_err(io::Error::other));
+        if let Err(error) = added {
+            model.broken.push((path, error.to_string()));
+        }
+    }
+    model
+}
+
+/// The bytes of a file of the configuration. None if there is none.
+fn read(path: &Path, options: &Options) -> Option<io::Result<Vec<u8>>> {
+    /// The longest file of a configuration.
+    const MOST: usize = 64 << 20;
+    if let Some(url) = path.to_str().filter(|text| is_url(text)) {
+        let source: Arc<dyn ReadAt> = remote::open(url, options).ok()?;
+        let length = source.length();
+        let mut text = vec![0; length.min(MOST)];
+        return Some(source.read_exact_at(&mut text, 0).map(|()| text));
+    }
+    match fs::metadata(path) {
+        Ok(file) if file.len() > MOST as u64 => Some(Err(io::ErrorKind::FileTooLarge.into())),
+        Ok(_) => Some(fs::read(path)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => Some(Err(error)),
+    }
+}
+
+/// What each tensor is to lint. Gives scales that are stored as bytes their format.
+fn kinds(tensors: &mut [Tensor], config: &Config) -> Vec<Kind> {
+    let mut kinds: Vec<_> = tensors
+        .iter()
+        .map(|tensor| match tensor.content {
+            Content::Floats { parts: 1, .. } => Kind::Weights,
+            Content::Blocks { .. } => Kind::Codes,
+            _ => Kind::Other,
+        })
+        .collect();
+    let mut formats = Vec::new();
+    let all: Vec<&Tensor> = tensors.iter().collect();
+    for group in layouts::groups(&all, config) {
+        let format = || {
+            let scheme = config.scheme(&group.module);
+            (group.layout.byte_scales)(&group.parts, &all, &scheme)
+        };
+        for &(part, index) in group.parts.values() {
+            let is_bytes = all[index].data.length() == all[index].elements();
+            match part {
+                Part::Codes if kinds[index] == Kind::Other => kinds[index] = Kind::Codes,
+                Part::Scale if is_bytes => {
+                    kinds[index] = Kind::ByteScales;
+                    let is_raw = layouts::is_integer(all[index], 1);
+                    formats.extend(format().filter(|_| is_raw).map(|format| (index, format)));
+                }
+                _ => {}
+            }
+        }
+    }
+    for (index, format) in formats {
+        let order = crate::model::ByteOrder::NATIVE;
+        tensors[index].content = Content::Floats { format, parts: 1, order };
+    }
+    kinds
+}

@@ -1,0 +1,272 @@
+//! Rules that look at codes, and only at those below scales that ask for it. Healthy matrices are
+//! told by their scales alone.
+
+use nonfinite::Format;
+
+use super::Found;
+use super::scales::global;
+use crate::lint::finding::{
+    CODES_ALL_ZERO, DEQUANT_OVERFLOW, E8M0_IMPLAUSIBLE, G_IDX, GPTQ_ZERO_FORMAT, SATURATION,
+    Severity,
+};
+use crate::lint::layouts::{Grid, Part};
+use crate::lint::model::{Looked, Matrix};
+use crate::lint::names::of_all_experts;
+use crate::model::rounded;
+
+/// The most blocks that a rule looks at in a matrix.
+const MOST: usize = 1 << 14;
+
+/// Rules about the codes of a matrix.
+pub(super) fn of_matrix(found: &mut Found<'_>, matrix: &Matrix) {
+    all_zero(found, matrix);
+    implausible(found, matrix);
+    saturation(found, matrix);
+    overflow(found, matrix);
+    indexes(found, matrix);
+    zero_points(found, matrix);
+}
+
+/// The blocks whose scales fulfil a condition, each with the largest magnitude of its codes. Passes
+/// at most [`MOST`] of them to `see`, until `see` returns false. None if the codes cannot be looked
+/// at.
+fn blocks(
+    found: &Found<'_>,
+    matrix: &Matrix,
+    is: impl Fn(f64) -> bool,
+    mut see: impl FnMut(usize, f64, f64) -> bool,
+) -> Option<()> {
+    let grid = matrix.grid.as_ref()?;
+    let codes = found.looked(matrix.one(Part::Codes)?);
+    let scales = found.looked(matrix.one(Part::Scale)?);
+    let (format, bits) = (scales.format()?, grid.float_bits?);
+    let mut left = MOST;
+    scales.elements(format.size_in_bytes(), |index, code| {
+        let scale = format.to_f64(code);
+        if !is(scale) {
+            return true;
+        }
+        left -= 1;
+        let Some(largest) = largest(codes, grid, bits, index) else { return false };
+        see(index, scale, largest) && left > 0
+    });
+    Some(())
+}
+
+/// The first block with such a scale that has weights other than zero. None if the codes cannot be
+/// looked at.
+pub(super) fn first_nonzero(
+    found: &Found<'_>,
+    matrix: &Matrix,
+    is: impl Fn(f64) -> bool,
+) -> Option<Option<usize>> {
+    let mut first = None;
+    blocks(found, matrix, is, |index, _, largest| {
+        first = (largest > 0.0).then_some(index);
+        first.is_none()
+    })?;
+    Some(first)
+}
+
+/// The largest magnitude of the codes of a block.
+fn largest(codes: &Looked, grid: &Grid, bits: usize, scale: usize) -> Option<f64> {
+    let &Grid { rows, columns, block: (high, wide), .. } = grid;
+    let across = columns.div_ceil(wide);
+    let down = rows.div_ceil(high);
+    let (matrix, row, column) =
+        (scale / across / down, scale / across % down * high, scale % across * wide);
+    let mut largest = 0;
+    for row in row..(row + high).min(rows) {
+        let start = (matrix * rows + row) * columns + column;
+        let end = start + wide.min(columns - column);
+        let bytes = codes.bytes(start * bits / 8..(end * bits).div_ceil(8))?;
+        // Without their signs, codes are in the order of their values.
+        let code = if bits == 4 {
+            bytes.iter().fold(0, |most: u8, byte| most.max(byte & 7).max(byte >> 4 & 7))
+        } else {
+            let finite = bytes.iter().map(|byte| byte & 0x7F).filter(|code| *code < 0x7F);
+            finite.fold(0, u8::max)
+        };
+        largest = largest.max(code);
+    }
+    // Words of MLX hold codes of E4M3.
+    let of_8 = codes.format().unwrap_or(Format::F8E4M3Fn);
+    let format = if bits == 4 { Format::F4E2M1Fn } else { of_8 };
+    Some(format.to_f64(u64::from(largest)))
+}
+
+fn all_zero(found: &mut Found<'_>, matrix: &Matrix) {
+    let Some(index) = matrix.one(Part::Codes) else { return };
+    let looked = found.looked(index);
+    if !looked.is_all_zero() {
+        return;
+    }
+    // Pruned experts exist: one alone is less certain.
+    let is_expert = of_all_experts(looked.name()).is_some();
+    let severity = if is_expert { Severity::Warning } else { Severity::Error };
+    let bytes = looked.tensor.data.length();
+    let message = format!("all {bytes} bytes of the weights are zero");
+    found.push(&CODES_ALL_ZERO, severity, index, None, message);
+}
+
+fn implausible(found: &mut Found<'_>, matrix: &Matrix) {
+    let Some(index) = matrix.one(Part::Scale) else { return };
+    let looked = found.looked(index);
+    let Some(counts) = looked.facts.bytes.as_deref() else { return };
+    if looked.format() != Some(Format::F8E8M0Fnu) {
+        return;
+    }
+    let median = |counts: &[u64]| {
+        let half = counts.iter().sum::<u64>() / 2;
+        let mut sum = 0;
+        counts.iter().position(|count| {
+            sum += count;
+            sum > half
+        })
+    };
+    let is_odd = |code: usize| !(64..=160).contains(&code);
+    if !median(counts).is_some_and(is_odd) {
+        return;
+    }
+    // The scales of blocks of zeros are anything. Take their share from a sample.
+    let mut of_nonzero = [0; 256];
+    let sampled = blocks(
+        found,
+        matrix,
+        |_| true,
+        |_, scale, largest| {
+            let code = (scale.log2() + 127.0) as usize;
+            of_nonzero[code.min(255)] += u64::from(largest > 0.0);
+            true
+        },
+    );
+    if let (Some(()), Some(code)) = (sampled, median(&of_nonzero))
+        && is_odd(code)
+    {
+        let message = format!(
+            "the median of the scales is 2^{}: exponents of another bias, or a cast",
+            code as i32 - 127
+        );
+        found.add(&E8M0_IMPLAUSIBLE, index, None, message);
+    }
+}
+
+fn saturation(found: &mut Found<'_>, matrix: &Matrix) {
+    /// The code of 448.
+    const LARGEST: usize = 0x7E;
+    let Some(index) = matrix.one(Part::Scale) else { return };
+    let looked = found.looked(index);
+    let Some(counts) = looked.facts.bytes.as_deref() else { return };
+    let (all, most) = (counts.iter().sum::<u64>(), counts[LARGEST]);
+    // Without a global scale, as in MLX, the largest scale is that of all large blocks.
+    let is_nvfp4 = matrix.layout.has_global && looked.format() == Some(Format::F8E4M3Fn);
+    if !is_nvfp4 || all < 200 || most * 20 <= all {
+        return;
+    }
+    // Some exporters give blocks of zeros the largest scale.
+    let (mut nonzero, mut looked_at) = (0, 0);
+    let sampled = blocks(
+        found,
+        matrix,
+        |scale| scale == 448.0,
+        |_, _, largest| {
+            looked_at += 1;
+            nonzero += u64::from(largest > 0.0);
+            true
+        },
+    );
+    let of_nonzero = most as f64 * nonzero as f64 / f64::max(looked_at.into(), 1.0);
+    if sampled.is_some() && of_nonzero * 20.0 > all as f64 {
+        let percent = 100.0 * of_nonzero / all as f64;
+        let message = format!(
+            "{percent:.0} % of the scales are 448, the largest: the global scale is too small"
+        );
+        found.add(&SATURATION, index, None, message);
+    }
+}
+
+fn overflow(found: &mut Found<'_>, matrix: &Matrix) {
+    let (Some(dtype), Some(index)) = (found.model.config.dtype, matrix.one(Part::Scale)) else {
+        return;
+    };
+    let looked = found.looked(index);
+    let Some(bits) = matrix.grid.as_ref().and_then(|grid| grid.float_bits) else { return };
+    let limit = dtype.to_f64(dtype.max_bits());
+    let most = if bits == 4 { 6.0 } else { 448.0 };
+    let global = global(found, matrix);
+    if !global.is_finite() {
+        return;
+    }
+    let is_large = |scale: f64| scale * global * most > limit;
+    if !looked.max().is_some_and(|max| is_large(max.value)) {
+        return;
+    }
+    let mut first = None;
+    let _ = blocks(found, matrix, is_large, |index, scale, largest| {
+        let weight = largest * scale * global;
+        first = (weight > limit).then_some((index, weight));
+        first.is_none()
+    });
+    if let Some((element, weight)) = first {
+        let name = dtype.name();
+        let severity = if dtype == Format::F16 { Severity::Error } else { Severity::Warning };
+        let (weight, limit) = (rounded(weight), rounded(limit));
+        let message = format!("a weight below this scale is {weight}, and {name} ends at {limit}");
+        found.push(&DEQUANT_OVERFLOW, severity, index, Some(element), message);
+    }
+}
+
+fn indexes(found: &mut Found<'_>, matrix: &Matrix) {
+    let (Some(index), Some(scale)) = (matrix.one(Part::Index), matrix.one(Part::Scale)) else {
+        return;
+    };
+    let (looked, scales) = (found.looked(index), found.looked(scale));
+    let is_gptq = matrix.parts.contains_key(".qweight");
+    let groups = if is_gptq { scales.shape().first() } else { scales.shape().last() };
+    let Some(&groups) =
+        groups.filter(|_| looked.tensor.data.length() == 4 * looked.tensor.elements())
+    else {
+        return;
+    };
+    let mut bad = None;
+    looked.elements(4, |element, bits| {
+        let group = bits as u32 as i32;
+        let fits = usize::try_from(group).is_ok_and(|group| group < groups);
+        bad = (!fits).then_some((element, group));
+        fits
+    });
+    if let Some((element, group)) = bad {
+        let why = if group == -1 { ", which stands for not filled" } else { "" };
+        let message = format!("group {group}{why}: there are groups 0 to {}", groups.max(1) - 1);
+        found.add(&G_IDX, index, Some(element), message);
+    }
+}
+
+/// Symmetric codes of 4 bits have the zero point 8, which version 1 of GPTQ stores as 7.
+fn zero_points(found: &mut Found<'_>, matrix: &Matrix) {
+    let is_4_bits = matrix.scheme.bits.is_none_or(|bits| bits == 4);
+    let is_symmetric = matrix.scheme.is_symmetric == Some(true);
+    let (Some(index), true) = (matrix.parts.get(".qzeros").map(|part| part.1), is_symmetric) else {
+        return;
+    };
+    if !is_4_bits || !matrix.parts.contains_key(".g_idx") {
+        return;
+    }
+    let is_v2 = found.model.config.is_gptq_v2;
+    let wrong = if is_v2 { 0x77 } else { 0x88 };
+    let looked = found.looked(index);
+    let mut all = looked.tensor.elements() > 0;
+    looked.elements(1, |_, byte| {
+        all &= byte == wrong;
+        all
+    });
+    if all {
+        let (version, stored) = if is_v2 { ("2", "8") } else { ("1", "7") };
+        let message = format!(
+            "all zero points are {}: version {version} of GPTQ, which the configuration names, \
+             stores {stored}",
+            wrong & 15
+        );
+        found.add(&GPTQ_ZERO_FORMAT, index, None, message);
+    }
+}

@@ -1,0 +1,207 @@
+//! Rules about weights, quantised or not.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nonfinite::Format;
+
+use super::Found;
+use crate::lint::facts::{PAGE, run_of_zeros};
+use crate::lint::finding::{
+    ALL_ZERO, DEAD_ROWS, EMPTY_TENSOR, LORA_B_ZERO, MAGNITUDE, NONFINITE, NORM_ZERO, OUTLIER_RUN,
+    Severity, ZERO_RUN,
+};
+use crate::lint::layouts::Part;
+use crate::lint::model::Looked;
+use crate::lint::names::of_all_layers;
+use crate::model::{Content, rounded};
+
+/// All rules about weights.
+pub(super) fn all(found: &mut Found<'_>) {
+    let scales: BTreeSet<usize> = {
+        let parts = found.matrices().iter().flat_map(|matrix| matrix.parts.values());
+        let scales = parts.filter(|(part, _)| {
+            matches!(part, Part::Scale | Part::Global | Part::Input | Part::Cache)
+        });
+        scales.map(|(_, index)| *index).collect()
+    };
+    let codes: BTreeSet<usize> =
+        found.matrices().iter().filter_map(|matrix| matrix.one(Part::Codes)).collect();
+    let mut zero_of_kin: BTreeMap<String, (usize, Vec<usize>)> = BTreeMap::new();
+    let mut lora_b = (0, Vec::new());
+    for (index, looked) in found.model.tensors.iter().enumerate() {
+        if scales.contains(&index) {
+            magnitude(found, index, looked, true);
+            empty(found, index, looked, true);
+            continue;
+        }
+        let name = looked.name();
+        let is_cache = name.ends_with(".k_scale") || name.ends_with(".v_scale");
+        if let Some((kind, first)) = looked.report.first().filter(|_| !is_cache) {
+            let all = looked.report.found.as_ref().into_array();
+            let count: u64 = all.iter().map(|finding| finding.count).sum();
+            let message = format!("{count} numbers are not finite; the first is {kind}");
+            // A constant of ONNX is infinite where a maximum begins, and in masks.
+            let is_start = looked.is_of_onnx && looked.report.elements == 1 && kind != "NaN";
+            let severity = if is_start { Severity::Note } else { NONFINITE.severity };
+            found.at(&NONFINITE, severity, index, Some(first.coordinate.clone()), message);
+        }
+        empty(found, index, looked, codes.contains(&index));
+        magnitude(found, index, looked, false);
+        zero_run(found, index, looked);
+        outliers(found, index, looked);
+        dead_rows(found, index, looked);
+        if name.contains("lora_B") || name.contains("lora_b") {
+            lora_b.0 += 1;
+            lora_b.1.extend(looked.is_all_zero().then_some(index));
+        } else if matches!(looked.tensor.content, Content::Floats { .. }) {
+            let (all, zero) = zero_of_kin.entry(of_all_layers(name)).or_default();
+            *all += 1;
+            zero.extend(looked.is_all_zero().then_some(index));
+        }
+    }
+    if let (count, [first, ..]) = (lora_b.0, lora_b.1.as_slice())
+        && count == lora_b.1.len()
+    {
+        let message = format!("all {count} matrices B are zero: the adapter changes nothing");
+        found.add(&LORA_B_ZERO, *first, None, message);
+    }
+    for (all, zero) in zero_of_kin.into_values().filter(|(all, zero)| zero.len() < *all) {
+        for &index in &zero {
+            let looked = found.looked(index);
+            let others = format!("{} of {all} layers are", zero.len());
+            if looked.shape().len() > 1 {
+                let message = format!("every weight is zero; {others}");
+                found.add(&ALL_ZERO, index, None, message);
+            } else if looked.name().contains("norm") && looked.name().ends_with("weight") {
+                let message = format!("every weight of the norm is zero; {others}");
+                found.add(&NORM_ZERO, index, None, message);
+            }
+        }
+    }
+}
+
+/// `is_part` is whether the tensor belongs to a quantised matrix.
+fn empty(found: &mut Found<'_>, index: usize, looked: &Looked, is_part: bool) {
+    if looked.shape().contains(&0) && (is_part || looked.name().ends_with(".weight")) {
+        let message = format!("a tensor of the shape {:?}, without elements", looked.shape());
+        found.add(&EMPTY_TENSOR, index, None, message);
+    }
+}
+
+fn magnitude(found: &mut Found<'_>, index: usize, looked: &Looked, is_scale: bool) {
+    let (Some(format), Some(most)) = (looked.format(), looked.max_abs()) else { return };
+    if looked.name().contains("mask") || format.size_in_bytes() == 1 {
+        return;
+    }
+    let (value, f16) = (most.value.abs(), Format::F16.to_f64(Format::F16.max_bits()));
+    let is_cast_to_f16 =
+        !is_scale && found.model.config.dtype == Some(Format::F16) && format != Format::F16;
+    let why = if is_cast_to_f16 && value > f16 {
+        "is infinite in f16, the dtype of the model".to_owned()
+    } else if value > 1e30 {
+        "is too large: its products are infinite".to_owned()
+    } else {
+        return;
+    };
+    if let Some((first, count)) = looked.those(|number| number.abs() >= value) {
+        let message = format!("{} ({count} of them) {why}", rounded(value));
+        found.add(&MAGNITUDE, index, Some(first), message);
+    }
+}
+
+/// A hole in a file has whole pages. Weights that are zero on purpose are whole rows, or spread.
+fn zero_run(found: &mut Found<'_>, index: usize, looked: &Looked) {
+    let Some(page) = looked.facts.first_zero_page else { return };
+    let length = looked.tensor.data.length();
+    let (pages, unit) = (looked.facts.zero_pages, looked.tensor.content.unit());
+    if looked.is_all_zero() {
+        return;
+    }
+    let in_pages = (pages * PAGE / unit) as u64;
+    let zeros = looked.report.stats.as_ref().map_or(0, |stats| stats.zeros);
+    if zeros.saturating_sub(in_pages + 2 * (PAGE / unit) as u64) * 100 > (length / unit) as u64 {
+        return;
+    }
+    let Some(run) = run_of_zeros(page, length, |range| looked.bytes(range)) else { return };
+    let last = looked.shape().last().copied().unwrap_or(1);
+    let row = length / (looked.tensor.elements() / last.max(1)).max(1);
+    // A number before the page may end with bytes that are zero.
+    let begins_at_page = run.start + unit > page && run.start <= page;
+    if run.start % row.max(1) == 0 || !begins_at_page {
+        return;
+    }
+    let message = format!(
+        "{} zero bytes begin in the middle of a row, where a page of the file begins; {pages} of \
+         its pages hold zeros only",
+        run.len()
+    );
+    let of_unit = match looked.tensor.content {
+        Content::Blocks { blocks, .. } => blocks.elements,
+        _ => 1,
+    };
+    found.add(&ZERO_RUN, index, Some(page.div_ceil(unit) * of_unit), message);
+}
+
+/// A few neighbours that are a thousand times as large as nearly all others.
+fn outliers(found: &mut Found<'_>, index: usize, looked: &Looked) {
+    /// The most values of a run.
+    const FEW: usize = 64;
+    let (Some(usual), Some(most)) = (looked.facts.most_are_below(), looked.max_abs()) else {
+        return;
+    };
+    let bound = 1000.0 * usual;
+    if most.value.abs() <= bound {
+        return;
+    }
+    let Some(format) = looked.format() else { return };
+    let (mut first, mut last, mut count) = (None, 0, 0);
+    looked.elements(format.size_in_bytes(), |element, bits| {
+        let value = format.to_f64(bits).abs();
+        if value > bound && value.is_finite() {
+            first = first.or(Some(element));
+            last = element;
+            count += 1;
+        }
+        count <= FEW
+    });
+    let Some(first) = first.filter(|first| count > 1 && count <= FEW && last - first < 2 * count)
+    else {
+        return;
+    };
+    let message = format!(
+        "{count} neighbouring values up to {}, where nearly all are below {}",
+        rounded(most.value.abs()),
+        rounded(usual),
+    );
+    found.add(&OUTLIER_RUN, index, Some(first), message);
+}
+
+fn dead_rows(found: &mut Found<'_>, index: usize, looked: &Looked) {
+    let name = looked.name();
+    let is_embedding = name.contains("embed") || name.contains("lm_head") || name.contains("wte");
+    let (&[rows, columns], Some(format)) = (looked.shape(), looked.format()) else { return };
+    let zeros = looked.report.stats.as_ref().map_or(0, |stats| stats.zeros);
+    if !is_embedding || columns == 0 || zeros < columns as u64 || looked.is_all_zero() {
+        return;
+    }
+    let (mut dead, mut first, mut run) = (0, None, 0);
+    looked.elements(format.size_in_bytes(), |element, bits| {
+        run = if element % columns == 0 { 0 } else { run };
+        run += usize::from(bits << 1 & format_mask(format) == 0);
+        if element % columns == columns - 1 && run == columns {
+            dead += 1;
+            first = first.or(Some(element / columns * columns));
+        }
+        true
+    });
+    if dead > 0 {
+        let message = format!("{dead} of {rows} rows are zero");
+        found.add(&DEAD_ROWS, index, first, message);
+    }
+}
+
+/// The bits of a number of this format that are left if its sign is shifted out.
+fn format_mask(format: Format) -> u64 {
+    let bits = 8 * format.size_in_bytes() as u32;
+    u64::MAX >> (64 - bits)
+}

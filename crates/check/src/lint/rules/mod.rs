@@ -1,0 +1,79 @@
+//! The rules. Each takes a model and returns its findings.
+
+mod codes;
+mod config;
+mod content;
+mod scales;
+mod siblings;
+
+use super::finding::{Finding, Rule, Severity};
+use super::model::{Looked, Matrix, Model};
+use crate::model::First;
+
+/// The findings of all rules. `wrong` are the tensors of a wrong shape.
+pub(super) fn all(model: &Model, wrong: Vec<(usize, String)>) -> Vec<Finding> {
+    let mut found = Found { model, findings: Vec::new() };
+    let shapes = wrong.into_iter();
+    shapes.for_each(|(index, why)| found.add(&super::finding::SCALE_SHAPE, index, None, why));
+    config::all(&mut found);
+    siblings::all(&mut found);
+    for matrix in &model.matrices {
+        scales::of_matrix(&mut found, matrix);
+        codes::of_matrix(&mut found, matrix);
+    }
+    scales::of_cache(&mut found);
+    content::all(&mut found);
+    found.findings
+}
+
+/// The findings so far.
+struct Found<'a> {
+    model: &'a Model,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Found<'a> {
+    /// A finding of the rule's own severity.
+    fn add(&mut self, rule: &'static Rule, tensor: usize, element: Option<usize>, why: String) {
+        self.push(rule, rule.severity, tensor, element, why);
+    }
+
+    /// A finding in a tensor, at an element of the tensor or in all of it.
+    fn push(
+        &mut self,
+        rule: &'static Rule,
+        severity: Severity,
+        tensor: usize,
+        element: Option<usize>,
+        message: String,
+    ) {
+        let coordinate = element.map(|element| self.looked(tensor).coordinate(element));
+        self.at(rule, severity, tensor, coordinate, message);
+    }
+
+    /// A finding at the first number that the check found.
+    fn first(&mut self, rule: &'static Rule, tensor: usize, first: &First, message: String) {
+        self.at(rule, rule.severity, tensor, Some(first.coordinate.clone()), message);
+    }
+
+    fn at(
+        &mut self,
+        rule: &'static Rule,
+        severity: Severity,
+        tensor: usize,
+        coordinate: Option<Vec<usize>>,
+        message: String,
+    ) {
+        let looked = self.looked(tensor);
+        let (file, tensor) = (looked.file.clone(), Some(looked.name().to_owned()));
+        self.findings.push(Finding { rule, severity, file, tensor, coordinate, message });
+    }
+
+    fn looked(&self, tensor: usize) -> &'a Looked {
+        &self.model.tensors[tensor]
+    }
+
+    fn matrices(&self) -> &'a [Matrix] {
+        &self.model.matrices
+    }
+}

@@ -1,0 +1,241 @@
+//! Rules about the values of scales.
+
+use nonfinite::Format;
+
+use super::Found;
+use super::codes::first_nonzero;
+use crate::lint::finding::{
+    FUSED_GLOBAL_MISMATCH, GLOBAL_DIRECTION, INVERSE_OVERFLOW, KV_SCALE, SCALE_NEGATIVE,
+    SCALE_NONFINITE, SCALE_ZERO, Severity, UE8M0_MANTISSA,
+};
+use crate::lint::layouts::{Legal, Part};
+use crate::lint::model::{Looked, Matrix};
+use crate::lint::names::last;
+use crate::model::rounded;
+
+/// Rules about the scales of a matrix.
+pub(super) fn of_matrix(found: &mut Found<'_>, matrix: &Matrix) {
+    for (ending, &(part, index)) in &matrix.parts {
+        if !matches!(part, Part::Scale | Part::Global | Part::Input) {
+            continue;
+        }
+        let looked = found.looked(index);
+        nonfinite(found, index, looked);
+        zero(found, matrix, part, index, looked);
+        negative(found, matrix, index, looked);
+        if part != Part::Scale {
+            inverse(found, index, looked);
+        }
+        if part == Part::Global {
+            direction(found, ending, index, looked);
+        }
+        if part == Part::Scale && found.model.config.is_ue8m0 {
+            mantissa(found, index, looked);
+        }
+    }
+    fused(found, matrix);
+}
+
+/// `2 of 6144 scales are`, or `the scale is`.
+fn counted(count: u64, looked: &Looked) -> String {
+    match (count, looked.report.elements) {
+        (1, 1) => "the scale is".to_owned(),
+        (1, all) => format!("1 of {all} scales is"),
+        (count, all) => format!("{count} of {all} scales are"),
+    }
+}
+
+fn nonfinite(found: &mut Found<'_>, index: usize, looked: &Looked) {
+    let Some((kind, first)) = looked.report.first() else { return };
+    let count = looked.report.found.as_ref().into_array().iter().map(|it| it.count).sum();
+    let (code, format) = (first.hex(), first.format.name());
+    let becomes = if kind == "NaN" { "NaN" } else { "infinite or NaN" };
+    let message = format!(
+        "{} not finite: {code} is {kind} in {format}, and every weight that it scales becomes \
+         {becomes}",
+        counted(count, looked),
+    );
+    found.first(&SCALE_NONFINITE, index, first, message);
+}
+
+fn zero(found: &mut Found<'_>, matrix: &Matrix, part: Part, index: usize, looked: &Looked) {
+    let zeros = looked.report.stats.as_ref().map_or(0, |stats| stats.zeros);
+    if zeros == 0 || part == Part::Scale && matrix.layout.zero_is_legal {
+        return;
+    }
+    let Some((first, _)) = looked.those(|value| value == 0.0) else { return };
+    let count = format!("{} zero", counted(zeros, looked));
+    if part != Part::Scale {
+        let message = format!("{count}: engines divide by it");
+        return found.add(&SCALE_ZERO, index, Some(first), message);
+    }
+    match first_nonzero(found, matrix, |value| value == 0.0) {
+        Some(Some(block)) => {
+            let message = format!("{count}, although weights below this one are not");
+            found.add(&SCALE_ZERO, index, Some(block), message);
+        }
+        Some(None) => {
+            let message = format!(
+                "{count}, over weights that are zero too: engines that divide by scales fail"
+            );
+            found.push(&SCALE_ZERO, Severity::Warning, index, Some(first), message);
+        }
+        None => {
+            let message = format!("{count}: the weights below become zero");
+            found.add(&SCALE_ZERO, index, Some(first), message);
+        }
+    }
+}
+
+fn negative(found: &mut Found<'_>, matrix: &Matrix, index: usize, looked: &Looked) {
+    let is_negative = looked.min().is_some_and(|min| min.value < 0.0);
+    if !is_negative || matrix.layout.negative == Legal::Yes {
+        return;
+    }
+    let severity = match matrix.layout.negative {
+        // The quantiser of onnxruntime writes negative scales for blocks of int4.
+        Legal::Doubtful => Severity::Note,
+        Legal::Yes | Legal::No => Severity::Error,
+    };
+    if let Some((first, count)) = looked.those(|value| value < 0.0) {
+        let least = rounded(looked.min().map_or(0.0, |min| min.value));
+        let count = counted(count as u64, looked);
+        let message = format!("{count} negative, down to {least}: the weights change their sign");
+        found.push(&SCALE_NEGATIVE, severity, index, Some(first), message);
+    }
+}
+
+/// Engines divide by scales of matrices and of activations.
+fn inverse(found: &mut Found<'_>, index: usize, looked: &Looked) {
+    if looked.format() != Some(Format::F32) {
+        return;
+    }
+    let is_infinite = |value: f64| value != 0.0 && (1.0 / value).abs() > f64::from(f32::MAX);
+    let is_subnormal = |value: f64| value != 0.0 && value.abs() < f64::from(f32::MIN_POSITIVE);
+    if let Some((first, count)) = looked.those(is_infinite) {
+        let value = rounded(looked.min().map_or(0.0, |min| min.value));
+        let count = counted(count as u64, looked);
+        let message = format!("{count} so small ({value}) that its inverse is infinite in f32");
+        found.add(&INVERSE_OVERFLOW, index, Some(first), message);
+    } else if let Some((first, count)) = looked.those(is_subnormal) {
+        let count = counted(count as u64, looked);
+        let message = format!("{count} subnormal: engines that flush such numbers divide by 0");
+        found.push(&INVERSE_OVERFLOW, Severity::Warning, index, Some(first), message);
+    }
+}
+
+/// `weight_scale_2` is the largest magnitude over 2688, and `weight_global_scale` its inverse.
+fn direction(found: &mut Found<'_>, ending: &str, index: usize, looked: &Looked) {
+    let divides = ending.ends_with("global_scale");
+    let (is_odd, other): (fn(f64) -> bool, _) = if divides {
+        (|value| value > 0.0 && value < 1.0, "the weights are divided by it")
+    } else if ending.ends_with("weight_scale_2") {
+        (|value| value >= 1.0, "the weights are multiplied by it")
+    } else {
+        return;
+    };
+    let Some((first, _)) = looked.those(is_odd) else { return };
+    let value = rounded(looked.max().map_or(0.0, |max| max.value));
+    let message = format!("{value} looks like the inverse of this scale: {other}");
+    found.add(&GLOBAL_DIRECTION, index, Some(first), message);
+}
+
+fn mantissa(found: &mut Found<'_>, index: usize, looked: &Looked) {
+    if looked.format() != Some(Format::F32) {
+        return;
+    }
+    let is_power = |value: f64| value.to_bits() & ((1 << 52) - 1) == 0;
+    if let Some((first, count)) = looked.those(|value| value.is_finite() && !is_power(value)) {
+        let message = format!("{} no power of two", counted(count as u64, looked));
+        found.add(&UE8M0_MANTISSA, index, Some(first), message);
+    }
+}
+
+/// Matrices that engines fuse have the scale of one of them, or of both: which one differs.
+fn fused(found: &mut Found<'_>, matrix: &Matrix) {
+    let name = last(&matrix.module);
+    let (others, is_gate): (&[&str], _) = match name {
+        "gate_proj" => (&["up_proj"], true),
+        "w1" => (&["w3"], true),
+        "q_proj" => (&["k_proj", "v_proj"], false),
+        _ => return,
+    };
+    let scale = |matrix: &Matrix| {
+        let index = matrix.one(Part::Global)?;
+        let value = found.model.tensors[index].only()?;
+        // Other rules name the scales that are of no use at all.
+        (value.is_finite() && value > 0.0).then_some((index, value))
+    };
+    let Some((index, own)) = scale(matrix) else { return };
+    let parent = &matrix.module[..matrix.module.len() - name.len()];
+    let mut differing = Vec::new();
+    for other in others {
+        let module = format!("{parent}{other}");
+        let all = found.matrices();
+        let at = all.binary_search_by(|matrix| matrix.module.as_str().cmp(&module));
+        let Some((_, value)) = at.ok().and_then(|at| scale(&all[at])) else { continue };
+        if (own - value).abs() > 1e-5 * own.abs().max(value.abs()) {
+            differing.push((*other, value));
+        }
+    }
+    for (other, value) in differing {
+        let ratio = (own / value).abs().max((value / own).abs());
+        let severity = if is_gate && ratio >= 2.0 { Severity::Error } else { Severity::Warning };
+        let message = format!(
+            "the scale of {name} is {}, that of {other} {}: engines that fuse the two use one of \
+             them for both",
+            rounded(own),
+            rounded(value),
+        );
+        found.push(&FUSED_GLOBAL_MISMATCH, severity, index, None, message);
+    }
+}
+
+/// Scales of the KV cache: `k_scale` and `v_scale` of an attention, or of its projections.
+pub(super) fn of_cache(found: &mut Found<'_>) {
+    let tensors = &found.model.tensors;
+    let names: std::collections::BTreeSet<_> = tensors.iter().map(Looked::name).collect();
+    for (index, looked) in tensors.iter().enumerate() {
+        let name = looked.name();
+        let Some(of_key) = [(".k_scale", true), (".v_scale", false)]
+            .iter()
+            .find_map(|(ending, of_key)| name.ends_with(ending).then_some(*of_key))
+        else {
+            continue;
+        };
+        if let Some((kind, first)) = looked.report.first() {
+            let message = format!("a scale of the KV cache is {kind}");
+            found.first(&KV_SCALE, index, first, message);
+        } else if let Some((first, _)) = looked.those(|value| value <= 0.0) {
+            let least = rounded(looked.min().map_or(0.0, |min| min.value));
+            let message = format!("a scale of the KV cache is {least}");
+            found.add(&KV_SCALE, index, Some(first), message);
+        }
+        // compressed-tensors has one for each head.
+        let elements = looked.report.elements;
+        if elements > 1 && found.model.config.method != "compressed-tensors" {
+            let message = format!("{elements} scales of the KV cache: engines read one");
+            found.push(&KV_SCALE, Severity::Warning, index, None, message);
+        }
+        let swap =
+            |from: [&str; 2], to: [&str; 2]| name.replace(from[0], to[0]).replace(from[1], to[1]);
+        let (k, v) = (["k_proj.", ".k_scale"], ["v_proj.", ".v_scale"]);
+        let other = if of_key { swap(k, v) } else { swap(v, k) };
+        if !names.contains(other.as_str()) && !found.model.is_partial {
+            let message = format!("there is no {other}");
+            found.push(&KV_SCALE, Severity::Warning, index, None, message);
+        }
+    }
+}
+
+/// The largest of the global scales by which weights are multiplied. 1 without such a scale.
+pub(super) fn global(found: &Found<'_>, matrix: &Matrix) -> f64 {
+    let Some((ending, (_, index))) =
+        matrix.parts.iter().find(|(_, (part, _))| *part == Part::Global)
+    else {
+        return 1.0;
+    };
+    let looked = found.looked(*index);
+    let value = |extreme: Option<&crate::Extreme>| extreme.map_or(1.0, |extreme| extreme.value);
+    if ending.ends_with("global_scale") { 1.0 / value(looked.min()) } else { value(looked.max()) }
+}

@@ -1,0 +1,202 @@
+//! Rules about tensors that belong together: what is missing, and what is left over.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Found;
+use crate::lint::finding::{
+    CONFIG_DISAGREES, DUPLICATE_SET, EXPERT_SIBLING_MISSING, ORPHAN_SCALE, SCALE_SHAPE,
+    SIBLING_MISSING, Severity,
+};
+use crate::lint::layouts::{ONLY_SCALES, Part, is_f8, is_integer};
+use crate::lint::model::Matrix;
+use crate::lint::names::{last, of_all_experts};
+use crate::model::Content;
+use nonfinite::Format;
+
+/// All rules about siblings. A shard alone has some siblings in other shards.
+pub(super) fn all(found: &mut Found<'_>) {
+    duplicates(found);
+    if !found.model.is_partial {
+        missing(found);
+        of_experts(found);
+        orphans(found);
+    }
+    disagreeing(found);
+}
+
+fn duplicates(found: &mut Found<'_>) {
+    let mut seen = BTreeSet::new();
+    let tensors = found.model.tensors.iter().enumerate();
+    let mut again = tensors.filter(|(_, looked)| !seen.insert(looked.name()));
+    if let Some((index, _)) = again.next() {
+        let message = format!(
+            "{} tensors are in two files of this folder: some loaders read both",
+            again.count() + 1
+        );
+        found.add(&DUPLICATE_SET, index, None, message);
+    }
+}
+
+fn missing(found: &mut Found<'_>) {
+    let has_scales = found.matrices().iter().any(|matrix| matrix.one(Part::Scale).is_some());
+    // Models with fp8 weights and no scales at all exist.
+    let mut bare = Vec::new();
+    for matrix in found.matrices() {
+        let Some(codes) = matrix.one(Part::Codes) else { continue };
+        let looked = found.looked(codes);
+        if matches!(looked.tensor.content, Content::Blocks { .. }) {
+            continue;
+        }
+        let scale = matrix.one(Part::Scale);
+        let is_nvfp4 = scale.is_some_and(|scale| {
+            let is_fp4 = matrix.grid.as_ref().is_some_and(|grid| grid.float_bits == Some(4));
+            is_fp4 && found.looked(scale).format() == Some(Format::F8E4M3Fn)
+        });
+        if let Some(scale) = scale.filter(|&scale| is_integer(&found.looked(scale).tensor, 4)) {
+            let dtype = &found.looked(scale).tensor.dtype;
+            let message = format!("scales of {dtype}, where floating-point numbers are needed");
+            found.add(&SCALE_SHAPE, scale, None, message);
+        }
+        let needs_global = matrix.layout.has_global && is_nvfp4;
+        let needed = (matrix.layout.needs)(&matrix.parts, &matrix.scheme).iter();
+        for ending in needed.filter(|ending| !has(matrix, ending)) {
+            let message = format!("there is no {}{ending}", matrix.module);
+            found.add(&SIBLING_MISSING, codes, None, message);
+        }
+        if scale.is_none() {
+            if is_f8(&looked.tensor) && !has_scales && !found.model.config.is_quantised() {
+                bare.push(codes);
+                continue;
+            }
+            let dtype = &looked.tensor.dtype;
+            let message = format!("weights of {dtype} have no scales: {}", wanted(matrix));
+            found.add(&SIBLING_MISSING, codes, None, message);
+        } else if needs_global && matrix.one(Part::Global).is_none() {
+            let message = "NVFP4 weights have no global scale: loaders take 1.0, or what is in \
+                           memory"
+                .to_owned();
+            found.add(&SIBLING_MISSING, codes, None, message);
+        }
+    }
+    if let [first, ..] = bare[..] {
+        let message = format!(
+            "{} tensors of fp8 have no scales, and there is no configuration: engines multiply \
+             by 1",
+            bare.len()
+        );
+        found.push(&SIBLING_MISSING, Severity::Warning, first, None, message);
+    }
+}
+
+/// Whether a matrix has a tensor of this ending, with elements. Codes of nf4 and fp4 are alike.
+fn has(matrix: &Matrix, ending: &str) -> bool {
+    let fp4 = ending.replace("nf4", "fp4");
+    matrix.parts.keys().any(|have| *have == ending || *have == fp4)
+}
+
+/// The names of the scales that a matrix could have.
+fn wanted(matrix: &Matrix) -> String {
+    let endings = matrix.layout.endings.iter().filter(|(_, part)| *part == Part::Scale);
+    let names = endings.filter(|(ending, _)| ending.starts_with('.'));
+    let names: Vec<_> = names.map(|(ending, _)| format!("{}{ending}", matrix.module)).collect();
+    match names.as_slice() {
+        [first, ..] => format!("there is no {first}"),
+        [] => "there are none beside them".to_owned(),
+    }
+}
+
+/// Experts of a layer have the same tensors.
+fn of_experts(found: &mut Found<'_>) {
+    // By the name with a star for the expert: the tensors, by the number of the expert.
+    let mut tensors: BTreeMap<String, BTreeMap<&str, usize>> = BTreeMap::new();
+    for (index, looked) in found.model.tensors.iter().enumerate() {
+        let name = looked.name();
+        let Some(starred) = of_all_experts(name) else { continue };
+        let star = starred.find('*').unwrap_or(0);
+        let expert = name[star..].split('.').next().unwrap_or_default();
+        tensors.entry(starred).or_default().insert(expert, index);
+    }
+    // By the name of the module: all experts that have a tensor of the module.
+    let mut experts: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let module = |name: &'_ str| name.rfind('.').map_or(0, |at| at);
+    for (name, of) in &tensors {
+        experts.entry(&name[..module(name)]).or_default().extend(of.keys());
+    }
+    for (name, of) in &tensors {
+        let all = &experts[&name[..module(name)]];
+        let lacking: Vec<_> = all.iter().filter(|expert| !of.contains_key(*expert)).collect();
+        let (Some(first), Some(&index)) = (lacking.first(), of.values().next()) else { continue };
+        let absent = name.replacen('*', first, 1);
+        let message = format!(
+            "{} of {} experts lack this tensor: the first that is missing is {absent}",
+            lacking.len(),
+            all.len()
+        );
+        found.add(&EXPERT_SIBLING_MISSING, index, None, message);
+    }
+}
+
+fn orphans(found: &mut Found<'_>) {
+    let owned = found.matrices().iter().flat_map(|matrix| matrix.parts.values());
+    let owned: BTreeSet<usize> = owned.map(|(_, index)| *index).collect();
+    for (index, looked) in found.model.tensors.iter().enumerate() {
+        let name = looked.name();
+        let is_left = name.contains("_quantizer.")
+            || name.ends_with("_amax")
+            || name.ends_with("_double_scale");
+        let is_scale = ONLY_SCALES.iter().any(|ending| name.ends_with(ending));
+        let message = if is_left {
+            "the state of a quantiser, which no loader reads"
+        } else if is_scale && !owned.contains(&index) {
+            "a scale without quantised weights beside it"
+        } else {
+            continue;
+        };
+        found.add(&ORPHAN_SCALE, index, None, message.to_owned());
+    }
+}
+
+/// Layers that are quantised although the configuration leaves them out, and the other way round.
+fn disagreeing(found: &mut Found<'_>) {
+    let config = &found.model.config;
+    if !config.is_quantised() {
+        let codes = found.matrices().iter().filter(|matrix| !matrix.layout.endings.is_empty());
+        let mut codes = codes.filter_map(|matrix| matrix.one(Part::Codes));
+        let is_block =
+            |index: usize| matches!(found.looked(index).tensor.content, Content::Blocks { .. });
+        let first = codes.find(|&index| !is_block(index));
+        if let Some(first) = first.filter(|_| config.was_read) {
+            let message = "quantised, and config.json says nothing of it: loaders take the codes \
+                           for weights";
+            found.add(&CONFIG_DISAGREES, first, None, message.to_owned());
+        }
+        return;
+    }
+    let mut names = BTreeSet::new();
+    let mut modules = BTreeSet::new();
+    for matrix in found.matrices() {
+        names.insert(last(&matrix.module));
+        modules.insert(matrix.module.as_str());
+        if let Some(codes) = matrix.one(Part::Codes).filter(|_| config.ignores(&matrix.module)) {
+            let message = "quantised, but the configuration says that this layer is not";
+            found.add(&CONFIG_DISAGREES, codes, None, message.to_owned());
+        }
+    }
+    for (index, looked) in found.model.tensors.iter().enumerate() {
+        let Some(module) = looked.name().strip_suffix(".weight") else { continue };
+        let is_float = looked.format().is_some_and(|format| format.size_in_bytes() > 1);
+        let is_like_others = names.contains(last(module)) && !modules.contains(module);
+        // Engines leave out towers of images, whatever the configuration says.
+        let is_vision =
+            module.split('.').any(|part| part.starts_with("vision") || part == "visual");
+        let is_left_out = config.ignores(module) || is_vision;
+        if is_float && is_like_others && looked.shape().len() > 1 && !is_left_out {
+            let dtype = &looked.tensor.dtype;
+            let message = format!(
+                "{dtype}, although other layers of this name are quantised and the configuration \
+                 does not leave out this one"
+            );
+            found.add(&CONFIG_DISAGREES, index, None, message);
+        }
+    }
+}

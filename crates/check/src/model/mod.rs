@@ -1,0 +1,42 @@
+//! The types that all other modules share: files, file formats, tensors, numbers and findings.
+//!
+//! This is the lowest module of the crate. It names no reader and no file format. Each format adds
+//! its own constant to [`FileFormat`], and its own error travels inside [`Error::Refused`].
+
+mod blocks;
+mod by_kind;
+mod byte_order;
+mod checksum;
+mod data;
+mod error;
+mod file_format;
+mod finding;
+mod format_name;
+#[cfg(not(unix))]
+mod not_unix;
+pub(crate) mod number;
+pub(crate) mod reader;
+mod reason;
+mod rounded;
+pub(crate) mod source;
+mod tensor;
+mod text;
+
+pub(crate) use blocks::{Blocks, Scales};
+pub use by_kind::{ByKind, Kinds};
+pub(crate) use byte_order::{ByteOrder, swap_bytes};
+pub(crate) use checksum::{Checksum, verified};
+#[cfg(feature = "arrow")]
+pub(crate) use data::Valid;
+pub(crate) use data::{Column, Data, Decode, Run, See, ShowError};
+pub use error::Error;
+#[cfg(feature = "remote")]
+pub(crate) use error::HasChanged;
+pub use file_format::FileFormat;
+pub use finding::{Extreme, Finding, First, Large, Stats};
+pub use reason::{Asks, Reason};
+pub use rounded::rounded;
+pub(crate) use source::Input;
+pub use source::{Origin, ReadAt, Source};
+pub(crate) use tensor::{Content, Description, Layout, Tensor};
+pub(crate) use text::{is_plain_text, is_text, may_hold_numbers};

@@ -1,0 +1,84 @@
+//! The interface of a reader of a file format.
+
+use std::error::Error as StdError;
+use std::io;
+
+use super::checksum::Checksum;
+use super::error::Error;
+use super::file_format::FileFormat;
+use super::source::Input;
+use super::tensor::Tensor;
+
+/// One row of the table of file formats. Holds everything that depends on the file format.
+pub(crate) struct Reader {
+    pub(crate) format: FileFormat,
+    /// The endings of the names of such files.
+    pub(crate) endings: &'static [&'static str],
+    /// Whether the bytes begin like a file of this format. The first row of the table that returns
+    /// true reads the file.
+    pub(crate) begins: fn(&[u8]) -> bool,
+    /// Reads the description of the tensors.
+    pub(crate) read: Read,
+    /// The names of the shards, if this is the format of an index. A search of a folder does not
+    /// check these files again.
+    pub(crate) shards: Option<ReadShards>,
+    /// Whether numbers of a file may be replaced in place. Requires that every tensor is
+    /// [`Data::Input`](super::Data::Input), and that no other bytes depend on the numbers, such as
+    /// checksums.
+    pub(crate) is_fixable: bool,
+}
+
+/// Why a reader refuses a file: a text, the error of a library, or an [`Error`] of the crate.
+pub(crate) type Refused = Box<dyn StdError + Send + Sync>;
+
+/// How the description of the tensors is read. Ranges are within the file, and the length of a
+/// tensor's data fits its shape and content.
+#[derive(Clone, Copy)]
+pub(crate) enum Read {
+    /// From a header at the beginning, by this function. The second argument is the length of the
+    /// file.
+    Header(fn(&mut dyn io::Read, usize) -> Result<Vec<Tensor>, Refused>),
+    /// From any part of the file.
+    Whole(fn(Input<'_>) -> Result<Contents, Refused>),
+}
+
+impl Reader {
+    /// The contents of the bytes of a file.
+    pub(crate) fn contents(&self, input: Input<'_>) -> Result<Contents, Error> {
+        let contents = match self.read {
+            Read::Header(read) => {
+                read(&mut &input.bytes[..], input.bytes.len()).map(Contents::from)
+            }
+            Read::Whole(read) => read(input),
+        };
+        contents.map_err(|error| Error::refused(self.format, error))
+    }
+}
+
+/// The contents of a file.
+#[derive(Default)]
+pub(crate) struct Contents {
+    /// The tensors.
+    pub(crate) tensors: Vec<Tensor>,
+    /// The checksums of stored data. The scan verifies them. Checksums of compressed data are
+    /// verified by the reader while it decodes.
+    pub(crate) checksums: Vec<Checksum>,
+}
+
+impl Contents {
+    /// Adds the contents of another part of the file.
+    pub(crate) fn add(&mut self, more: Self) {
+        self.tensors.extend(more.tensors);
+        self.checksums.extend(more.checksums);
+    }
+}
+
+impl From<Vec<Tensor>> for Contents {
+    /// The contents of a file of a format without checksums.
+    fn from(tensors: Vec<Tensor>) -> Self {
+        Self { tensors, checksums: Vec::new() }
+    }
+}
+
+/// Reads the names of the shards in an index.
+pub(crate) type ReadShards = fn(&[u8]) -> Result<Vec<String>, Error>;

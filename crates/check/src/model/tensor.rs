@@ -1,0 +1,212 @@
+//! A tensor as a file describes it: its elements, and the coordinates of elements.
+
+use std::path::PathBuf;
+
+use nonfinite::Format;
+use serde::{Deserialize, Serialize};
+
+use super::blocks::Blocks;
+use super::byte_order::ByteOrder;
+use super::data::Data;
+use super::reason::Reason;
+
+/// A tensor as a reader returns it. Its data has not been looked at yet.
+pub(crate) struct Tensor {
+    /// The name, if the file gives one.
+    pub(crate) name: Option<String>,
+    /// The file of the tensor, if it is not the file that was checked: a shard.
+    pub(crate) file: Option<PathBuf>,
+    /// The element type as the file spells it.
+    pub(crate) dtype: String,
+    /// The shape. The length of `data` follows from the shape and `content`. Readers refuse shapes
+    /// with too large a product.
+    pub(crate) shape: Vec<usize>,
+    /// The order of the elements.
+    pub(crate) layout: Layout,
+    /// The kind of the elements.
+    pub(crate) content: Content,
+    /// The elements, without gaps.
+    pub(crate) data: Data,
+}
+
+/// Which index runs fastest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Layout {
+    /// The last index, as in C.
+    RowMajor,
+    /// The first index, as in Fortran.
+    ColumnMajor,
+    /// All axes, from the slowest to the fastest.
+    Axes(Vec<usize>),
+}
+
+/// The kind of the elements of a tensor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Content {
+    /// Floating-point numbers. Each is looked at.
+    Floats {
+        /// Their format.
+        #[serde(with = "super::format_name")]
+        format: Format,
+        /// Numbers in an element: 2 for complex numbers, otherwise 1.
+        parts: usize,
+        /// The byte order of a number.
+        order: ByteOrder,
+    },
+    /// Quantised blocks. Their scales are looked at; the integers in them are always finite.
+    Blocks {
+        /// The block, and the places of its scales.
+        #[serde(with = "crate::formats::ggml_types::by_name")]
+        blocks: &'static Blocks,
+        /// The byte order of a scale.
+        order: ByteOrder,
+    },
+    /// A floating-point format that has neither NaN nor infinity.
+    AlwaysFinite,
+    /// Integers, booleans, text or times.
+    NotFloat,
+    /// Numbers that this version cannot look at and that may hold a NaN, with the reason. The file
+    /// counts as one in error, and its other tensors are checked.
+    Unreadable(Reason),
+    /// A damaged part of the file, such as a member of an archive, although there may be a NaN in
+    /// the part: why. The other tensors are checked.
+    Damaged(Reason),
+}
+
+impl Content {
+    /// Bytes of a unit. A tensor is split only at multiples of this length.
+    pub(crate) fn unit(&self) -> usize {
+        match self {
+            // Parts may come from another machine.
+            Self::Floats { format, parts, .. } => format.size_in_bytes().saturating_mul(*parts),
+            Self::Blocks { blocks, .. } => blocks.bytes,
+            Self::AlwaysFinite | Self::NotFloat | Self::Unreadable(_) | Self::Damaged(_) => 1,
+        }
+    }
+
+    /// Whether there are numbers to look at.
+    pub(crate) fn is_scanned(&self) -> bool {
+        matches!(self, Self::Floats { .. } | Self::Blocks { .. })
+    }
+}
+
+impl Tensor {
+    /// A tensor of this file, in row-major order.
+    pub(crate) fn new(
+        name: String,
+        dtype: impl Into<String>,
+        shape: Vec<usize>,
+        content: Content,
+        data: Data,
+    ) -> Self {
+        let (dtype, layout) = (dtype.into(), Layout::RowMajor);
+        Self { name: Some(name), file: None, dtype, shape, layout, content, data }
+    }
+
+    /// The dtype of bytes without a known meaning.
+    pub(crate) const BYTES: &'static str = "bytes";
+
+    /// The name, or an empty string.
+    pub(crate) fn label(&self) -> String {
+        self.name.clone().unwrap_or_default()
+    }
+
+    /// The product of the shape. Readers refuse shapes with too large a product, so it never
+    /// saturates for their tensors. Lists of varying length hold more numbers: see
+    /// [`Tensor::numbers`].
+    pub(crate) fn elements(&self) -> usize {
+        self.shape.iter().fold(1, |product: usize, &extent| product.saturating_mul(extent))
+    }
+
+    /// The number of elements. For a column, counted by its data: the shape of lists of varying
+    /// length has the number of rows only.
+    pub(crate) fn numbers(&self) -> usize {
+        match &self.data {
+            Data::Column(_) if self.is_scanned() => self.data.length() / self.unit(),
+            _ => self.elements(),
+        }
+    }
+
+    /// Bytes of a unit. A tensor is split only at multiples of this length.
+    pub(crate) fn unit(&self) -> usize {
+        self.content.unit()
+    }
+
+    /// Whether there are bytes to look at.
+    pub(crate) fn is_scanned(&self) -> bool {
+        self.content.is_scanned()
+    }
+}
+
+/// The part of a report on a tensor that does not depend on the data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Description {
+    pub(crate) name: Option<String>,
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) dtype: String,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) layout: Layout,
+    pub(crate) content: Content,
+    /// [`Tensor::numbers`].
+    pub(crate) elements: usize,
+    /// Bytes of the data.
+    pub(crate) bytes: usize,
+}
+
+impl Description {
+    /// What does not depend on the data of this tensor.
+    pub(crate) fn of(tensor: &Tensor) -> Self {
+        Self {
+            name: tensor.name.clone(),
+            file: tensor.file.clone(),
+            dtype: tensor.dtype.clone(),
+            shape: tensor.shape.clone(),
+            layout: tensor.layout.clone(),
+            content: tensor.content.clone(),
+            elements: tensor.numbers(),
+            bytes: tensor.data.length(),
+        }
+    }
+
+    /// The coordinate of an element, counted in the order of the file.
+    pub(crate) fn coordinate(&self, element: usize) -> Vec<usize> {
+        coordinate(&self.shape, &self.layout, element)
+    }
+
+    /// A damaged part of another file: why.
+    pub(crate) fn damaged(name: String, file: PathBuf, why: String) -> Self {
+        Self {
+            name: Some(name),
+            file: Some(file),
+            dtype: Tensor::BYTES.to_owned(),
+            shape: vec![0],
+            layout: Layout::RowMajor,
+            content: Content::Damaged(Reason::Part(why)),
+            elements: 0,
+            bytes: 0,
+        }
+    }
+}
+
+fn coordinate(shape: &[usize], layout: &Layout, element: usize) -> Vec<usize> {
+    let mut rest = element;
+    let mut coordinate = shape.to_vec();
+    let mut split = |extent: &mut usize| {
+        let size = (*extent).max(1);
+        *extent = rest % size;
+        rest /= size;
+    };
+    match layout {
+        Layout::RowMajor => coordinate.iter_mut().rev().for_each(&mut split),
+        Layout::ColumnMajor => coordinate.iter_mut().for_each(&mut split),
+        // Axes may come from another machine, so they are not trusted.
+        Layout::Axes(axes) => {
+            axes.iter()
+                .rev()
+                .for_each(|&axis| coordinate.get_mut(axis).into_iter().for_each(&mut split));
+        }
+    }
+    coordinate
+}

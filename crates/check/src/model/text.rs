@@ -1,0 +1,80 @@
+//! Text, which the checker leaves out: it holds no NaN and no infinity of bf16, f32 or f64.
+
+/// The longest file that is tested. A longer file does not count as text, which bounds the time of
+/// the test.
+const LONGEST: usize = 64 << 20;
+
+/// Whether bytes are text: UTF-8 without control characters, except tab, line feed, form feed and
+/// carriage return. An empty file is text.
+///
+/// Text holds no NaN and no infinity of bf16, f32 or f64 in either byte order: the byte of their
+/// sign and their upper exponent bits is 0x7F or 0xFF. The first is a control character, and the
+/// second never occurs in UTF-8.
+pub(crate) fn is_text(bytes: &[u8]) -> bool {
+    let control = |&byte: &u8| byte.is_ascii_control() && !b"\t\n\x0C\r".contains(&byte);
+    // The copy is validated, because another process may write to a mapped file.
+    bytes.len() <= LONGEST
+        && !bytes.iter().any(control)
+        && String::from_utf8(bytes.to_vec()).is_ok()
+}
+
+/// Whether bytes are text that holds no NaN and no infinity of f16, bf16, f32, f64 and f8e5m2. The
+/// upper byte of such an f16, and such an f8e5m2, is `|`, `}` or `~` if it is text.
+pub(crate) fn is_plain_text(bytes: &[u8]) -> bool {
+    is_text(bytes) && !bytes.iter().any(|byte| b"|}~".contains(byte))
+}
+
+/// Whether bytes that no reader knows could be numbers: neither zeros, which are padding, nor text.
+pub(crate) fn may_hold_numbers(bytes: &[u8]) -> bool {
+    bytes.iter().any(|&byte| byte != 0) && !is_text(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padding_and_text_hold_no_numbers() {
+        assert!(!may_hold_numbers(&[0; 1000]) && !may_hold_numbers(b"text\n"));
+        assert!(may_hold_numbers(&[0xFF; 3]));
+    }
+
+    #[test]
+    fn text_and_binary() {
+        for text in ["", "hello\r\n\tworld\x0C", "ünïcödé 数", "{\"nan\": NaN}"] {
+            assert!(is_text(text.as_bytes()), "{text:?}");
+        }
+        for binary in [&b"\0"[..], b"a\x7F", b"\xFF", b"\x93NUMPY", b"\xC3", b"a\x1B[0m"] {
+            assert!(!is_text(binary), "{binary:?}");
+        }
+        assert!(is_text(&vec![b' '; LONGEST]));
+        assert!(!is_text(&vec![b' '; LONGEST + 1]));
+    }
+
+    /// Tests the claim of the documentation of [`is_plain_text`], for all numbers of 16 bits.
+    #[test]
+    fn special_halves_are_no_plain_text() {
+        for high in (0x7C..=0x7F_u16).chain(0xFC..=0xFF) {
+            for bits in (0..=0xFF).map(|low| high << 8 | low) {
+                assert!(!is_plain_text(&bits.to_le_bytes()) && !is_plain_text(&bits.to_be_bytes()));
+            }
+        }
+        assert!(is_plain_text(b"plain {text") && is_text(b"A|A|") && !is_plain_text(b"A|A|"));
+    }
+
+    /// Tests the claim of the documentation of [`is_text`], for each sign and many mantissas.
+    #[test]
+    fn special_numbers_are_no_text() {
+        for high in (0x7F80..=0x7FFF_u16).chain(0xFF80..=0xFFFF) {
+            for low in [0, 0x2020, 0x4141] {
+                let single = u32::from(high) << 16 | low;
+                assert!(!is_text(&single.to_le_bytes()) && !is_text(&single.to_be_bytes()));
+            }
+            assert!(!is_text(&high.to_le_bytes()) && !is_text(&high.to_be_bytes()));
+        }
+        for bits in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN].map(f64::to_bits) {
+            let double = bits | 0x4141_4141_4141;
+            assert!(!is_text(&double.to_le_bytes()) && !is_text(&double.to_be_bytes()));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Cuts tensors, and parts of a file with a checksum, into pieces.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Checksum, Data, Tensor};
+
+/// The tensor or part that a piece belongs to, by its index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Of {
+    /// A tensor.
+    Tensor(usize),
+    /// A part of the file with a checksum, such as a stored member of an archive.
+    Checksum(usize),
+}
+
+impl fmt::Display for Of {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tensor(index) => write!(f, "tensor number {index}"),
+            Self::Checksum(index) => write!(f, "checksum number {index}"),
+        }
+    }
+}
+
+/// A part of the data that is looked at in one go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) of: Of,
+    /// The place of the first byte in the tensor or in the part with a checksum; for a column, the
+    /// number of the part.
+    pub(crate) start: usize,
+    /// Bytes. At most the requested length, with three exceptions: parts of a column, decoded data
+    /// (which is one piece), and single elements or blocks that are longer.
+    pub(crate) length: usize,
+}
+
+/// Cuts all data that is looked at into pieces of at most `most` bytes: first the tensors in order,
+/// then the parts with checksums. Elements and blocks stay whole.
+pub(crate) fn split(tensors: &[Tensor], checksums: &[Checksum], most: usize) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    for (index, tensor) in tensors.iter().enumerate().filter(|(_, tensor)| tensor.is_scanned()) {
+        let of = Of::Tensor(index);
+        if let Data::Column(column) = &tensor.data {
+            let parts = column.parts().into_iter().enumerate();
+            pieces.extend(parts.map(|(start, length)| Piece { of, start, length }));
+            continue;
+        }
+        let length = tensor.data.length();
+        let unit = tensor.unit().max(1);
+        let step = match tensor.data {
+            Data::Decoded(_) => length.max(1),
+            Data::Input(_) | Data::Other { .. } | Data::Owned(_) | Data::Column(_) => {
+                (most / unit).max(1) * unit
+            }
+        };
+        pieces.extend(cut(of, length, step));
+    }
+    let checksums = checksums.iter().enumerate();
+    pieces.extend(
+        checksums.flat_map(|(index, checksum)| {
+            cut(Of::Checksum(index), checksum.range.len(), most.max(1))
+        }),
+    );
+    pieces
+}
+
+/// Cuts tensors without floating-point numbers into pieces, if their bytes are wanted.
+pub(super) fn wanted(
+    tensors: &[Tensor],
+    most: usize,
+    wants: impl Fn(usize) -> bool,
+) -> impl Iterator<Item = Piece> {
+    let others = tensors.iter().enumerate().filter(|(_, tensor)| !tensor.is_scanned());
+    others.filter(move |(index, _)| wants(*index)).flat_map(move |(index, tensor)| {
+        let length = tensor.data.length();
+        let whole = matches!(tensor.data, Data::Decoded(_));
+        cut(Of::Tensor(index), length, if whole { length.max(1) } else { most })
+    })
+}
+
+fn cut(of: Of, length: usize, step: usize) -> impl Iterator<Item = Piece> {
+    let starts = (0..length).step_by(step);
+    starts.map(move |start| Piece { of, start, length: step.min(length - start) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Errors of work in pieces name the tensor or the part so.
+    #[test]
+    fn names_of_pieces() {
+        assert_eq!(Of::Tensor(3).to_string(), "tensor number 3");
+        assert_eq!(Of::Checksum(0).to_string(), "checksum number 0");
+    }
+}

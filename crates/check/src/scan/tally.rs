@@ -1,0 +1,103 @@
+//! The findings in a piece of a tensor, and their sum. Sums do not depend on the order of the
+//! pieces.
+
+use nonfinite::{Format, Occurrences, TensorView};
+use serde::{Deserialize, Serialize};
+
+use super::finite::Finite;
+use crate::model::{ByKind, ByteOrder};
+use crate::options::Asked;
+
+/// The count of the numbers of one kind, and the first of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Found {
+    pub(crate) count: u64,
+    /// The index of the first number in the tensor, and its bits.
+    pub(crate) first: Option<(usize, u64)>,
+}
+
+impl Found {
+    fn merged(self, other: Self) -> Self {
+        let first = match (self.first, other.first) {
+            // Two numbers with the same place are in the same list of a column. They come in order,
+            // so `a` is the first.
+            (Some(a), Some(b)) => Some(if b.0 < a.0 { b } else { a }),
+            (a, b) => a.or(b),
+        };
+        // Tallies may come from another machine, so their counts are not trusted.
+        Self { count: self.count.saturating_add(other.count), first }
+    }
+}
+
+/// The findings in a part of a tensor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Tally {
+    pub(crate) found: ByKind<Found>,
+    /// The finite numbers. Empty unless [`Asked`] asks about them.
+    pub(crate) finite: Finite,
+}
+
+impl Tally {
+    pub(crate) fn merge(&mut self, other: Self) {
+        let Self { found, finite } = self;
+        *found = found.zip(other.found).map(|(a, b)| a.merged(b));
+        *finite = finite.merged(other.finite);
+    }
+
+    /// Looks at numbers in the byte order of the machine. `place` returns the place in the tensor
+    /// of the number at an index.
+    pub(super) fn numbers(
+        &mut self,
+        numbers: &[u8],
+        format: Format,
+        place: &dyn Fn(usize) -> usize,
+        asked: Asked,
+    ) -> Result<(), nonfinite::Error> {
+        let view = TensorView::from_bytes(numbers, format)?;
+        let (census, finite) = if asked.is_any() {
+            let stats = view.stats();
+            (stats.census, Finite::new(numbers, format, &stats, place, asked.max_abs())?)
+        } else {
+            (view.census(), Finite::default())
+        };
+        let census = ByKind { nan: census.nan, pos_inf: census.pos_inf, neg_inf: census.neg_inf };
+        let found = census.map(|class: Occurrences| Found {
+            count: class.count as u64,
+            first: class.first.map(|index| (place(index), bits(numbers, format, index))),
+        });
+        self.merge(Self { found, finite });
+        Ok(())
+    }
+}
+
+/// The bits of one number.
+fn bits(numbers: &[u8], format: Format, index: usize) -> u64 {
+    let size = format.size_in_bytes();
+    let number = &numbers[index * size..][..size];
+    let fold = |bits, &byte| bits << 8 | u64::from(byte);
+    match ByteOrder::NATIVE {
+        ByteOrder::Little => number.iter().rev().fold(0, fold),
+        ByteOrder::Big => number.iter().fold(0, fold),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first of two numbers is that of the lower place. Of two numbers in the same list, it is
+    /// that of the earlier piece.
+    #[test]
+    fn first_of_two() {
+        let found = |place, bits| Found { count: 1, first: Some((place, bits)) };
+        for (a, b, first) in [
+            (found(1, 10), found(2, 20), (1, 10)),
+            (found(2, 20), found(1, 10), (1, 10)),
+            (found(1, 10), found(1, 20), (1, 10)),
+            (Found::default(), found(1, 20), (1, 20)),
+        ] {
+            let merged = a.merged(b);
+            assert_eq!((merged.count, merged.first), (a.count + b.count, Some(first)));
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The unit of work of a cluster: a file in pieces that any machine can check.
+//!
+//! [`plan`] reads the header of a file and cuts its data into pieces. [`check_piece`] looks at one
+//! of them. [`merge`] makes the report, the same as that of [`check_file`](crate::check_file).
+//! Plans, pieces and tallies can be serialised, so any engine can carry them: Ray, Spark, Dask, an
+//! array of batch jobs. Each machine finds the file by the same path or URL.
+//!
+//! Tallies can be added up in any order and in any groups ([`Tallies::merge`]), and the report is
+//! always the same. [`merge`] verifies the checksums. It refuses tallies that leave out a part of a
+//! tensor or checksum, or have a part twice. A piece of a file that has changed since the plan is
+//! refused, too. The report has no [`places`](TensorReport::places).
+//!
+//! ```
+//! use nonfinite_check::{Options, json, work};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let path = std::env::temp_dir().join(format!("work-{}.npy", std::process::id()));
+//! # let header = format!("{:<118}", "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }");
+//! # let data = [1.0f32, f32::NAN, 2.0].map(f32::to_le_bytes).concat();
+//! # std::fs::write(&path, [b"\x93NUMPY\x01\0\x76\0", header.as_bytes(), &data].concat())?;
+//! # let file = path.to_str().ok_or("not UTF-8")?;
+//! let options = Options::default();
+//! let mut plan = work::plan(file, work::PIECE, &options)?;
+//! // Each piece goes to some machine as JSON, and its tallies come back.
+//! let mut found = Vec::new();
+//! for piece in plan.take_pieces() {
+//!     let sent = serde_json::to_string(&piece)?;
+//!     let tallies = work::check_piece(&serde_json::from_str(&sent)?)?;
+//!     found.push(serde_json::to_string(&tallies)?);
+//! }
+//! let found: Result<Vec<work::Tallies>, _> =
+//!     found.iter().map(|text| serde_json::from_str(text)).collect();
+//! let report = work::merge(&plan, found?, &options)?;
+//! assert_eq!(report.tensors[0].found.nan.count, 1);
+//! # std::fs::remove_file(&path)?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod check;
+mod error;
+mod files;
+mod plan;
+mod tallies;
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+use check::check_in;
+pub use check::{check_piece, check_pieces};
+pub use error::Error;
+use error::FORM;
+use files::Files;
+pub(crate) use files::{contents, open};
+pub use plan::{Piece, Plan};
+pub use tallies::Tallies;
+use tallies::{Covered, Part};
+
+use crate::check::prepared;
+use crate::model::reader::Contents;
+use crate::model::{self, Data, FileFormat, ReadAt, verified};
+use crate::options::Options;
+use crate::remote::{self, is_url};
+use crate::report::{Report, TensorReport};
+pub use crate::scan::Of;
+
+/// A good length of a piece for a cluster, in bytes: much work for one task, and many tasks for a
+/// large file.
+pub const PIECE: NonZeroUsize = NonZeroUsize::new(256 << 20).unwrap();
+
+/// Reads the header of a file and cuts its data into pieces of at most `most` bytes, without
+/// reading the data. Elements, blocks and parts of tables stay whole. Data that has to be decoded
+/// as a stream is one piece for each tensor.
+///
+/// The file is a path or, with the feature `remote`, a URL: see [`check_url`]. For a format without
+/// a header at the beginning, a URL is downloaded as a whole, both here and in the check of each
+/// piece that has to be decoded.
+///
+/// The stored members of an archive have checksums. Each member is cut into pieces for its
+/// checksum, so bytes of numbers in it are in two pieces.
+///
+/// This uses the options `taken_as`, `max_bytes`, `stats` and `max_abs`. The
+/// others are used when the pieces are checked and merged, except `places` and `draw`, which are
+/// not used.
+///
+/// # Errors
+/// [`Error::Check`] if the file is not a whole, valid file of a known format.
+pub fn plan(file: &str, most: NonZeroUsize, options: &Options) -> Result<Plan, Error> {
+    let source = files::open(file, options)?;
+    let (format, contents) = read(&*source, file, options)?;
+    Plan::new(&*source, format, &contents, most, options)
+}
+
+/// The format of a file, and the tensors and checksums to look at.
+fn read(
+    source: &dyn ReadAt,
+    file: &str,
+    options: &Options,
+) -> Result<(FileFormat, Contents), model::Error> {
+    let name = if is_url(file) { remote::name(file) } else { file };
+    let format = FileFormat::of_source(source, Some(Path::new(name)))?;
+    let contents = files::contents(source, file, format, options)?;
+    Ok((format, prepared(source, contents, options)?))
+}
+
+/// Checks the file of a URL, such as `s3://bucket/model.safetensors`. Needs the feature `remote`.
+///
+/// | URL | credentials and settings |
+/// |---|---|
+/// | `s3://BUCKET/KEY` | `AWS_*` of the crate `object_store`, such as `AWS_ENDPOINT` |
+/// | `gs://BUCKET/KEY` | `GOOGLE_*`, such as `GOOGLE_SERVICE_ACCOUNT` |
+/// | `az://CONTAINER/KEY`, `abfss://..` | `AZURE_*`, such as `AZURE_STORAGE_ACCOUNT_KEY` |
+/// | `https://..`, `http://..` | none; the query of a presigned URL is sent as it is |
+/// | `hf://OWNER/MODEL[@REVISION]/PATH` | `HF_TOKEN`, `HF_ENDPOINT` |
+///
+/// Public buckets of S3 need `AWS_SKIP_SIGNATURE=true`. Slashes of a revision are written as `%2F`.
+/// [`list_url`](crate::list_url) lists the files of `hf://OWNER/MODEL`.
+///
+/// The server has to answer requests for ranges. Of npy, safetensors (sharded sets as well) and
+/// GGUF files, only the header and the tensors that are looked at are fetched, with 16 requests of
+/// up to 8 MiB in flight. These requests take about 300 MiB of memory. Other formats are downloaded
+/// to a temporary file without a name, up to [`Options::max_bytes`]. Files that such a file
+/// names are not found ([`Error::NoFolder`](model::Error::NoFolder)).
+///
+/// Requests that fail for a moment are tried again. Every answer has to be of the same version of
+/// the file, by its entity tag or else by the time of its last change and its length.
+///
+/// The report has no [`places`](TensorReport::places), whatever the options say, and no other
+/// files.
+///
+/// # Errors
+/// [`Error::Remote`](model::Error::Remote) if the server refuses the request or cannot be reached,
+/// [`Error::Changed`](model::Error::Changed) if the file changes during the check, and otherwise as
+/// [`check_file`](crate::check_file).
+pub fn check_url(url: &str, options: &Options) -> Result<Report, model::Error> {
+    /// Small: pieces that lie close to each other are read together.
+    const MOST: NonZeroUsize = NonZeroUsize::new(8 << 20).unwrap();
+    if !is_url(url) {
+        let error = "not a URL that can be checked".into();
+        return Err(model::Error::Remote { url: url.to_owned(), error });
+    }
+    let source = remote::open(url, options)?;
+    let checked = || -> Result<Report, Error> {
+        let (format, contents) = read(&*source, url, options)?;
+        let files = Files::new(options);
+        // Keeps open shards, so that they are not read again.
+        let shards = contents.tensors.iter().filter_map(|tensor| match &tensor.data {
+            Data::Other { source, .. } => Some(source),
+            _ => None,
+        });
+        let others = contents.checksums.iter().filter_map(|checksum| checksum.other.as_ref());
+        for source in [&source].into_iter().chain(shards).chain(others) {
+            files.add(Arc::clone(source))?;
+        }
+        let mut plan = Plan::new(&*source, format, &contents, MOST, options)?;
+        let pieces = plan.take_pieces();
+        if let Some(observer) = &options.observer {
+            let of_tensors = pieces.iter().filter(|piece| matches!(piece.of(), Of::Tensor(_)));
+            observer.started(of_tensors.map(Piece::length).fold(0, u64::saturating_add));
+        }
+        merge(&plan, [check_in(&files, &pieces, options)?], options)
+    };
+    checked().map_err(|error| match error {
+        Error::Check(error) => error,
+        // Cannot happen: the plan was made here.
+        other => model::Error::Remote { url: url.to_owned(), error: other.into() },
+    })
+}
+
+/// Makes the report on a file from the tallies of all of its pieces. The plan need not hold the
+/// pieces.
+///
+/// Of the options, only `fail_on` and `allow` are used. The report has no
+/// [`places`](TensorReport::places), whatever the options say: places take a second look at the
+/// file.
+///
+/// # Errors
+/// [`Error::Missing`] and [`Error::Repeated`] unless every part of every tensor and checksum is
+/// there once, [`Error::Check`] if a checksum of the file is wrong, [`Error::OtherPlan`], and
+/// [`Error::Invalid`] for input that this crate did not write.
+pub fn merge(
+    plan: &Plan,
+    tallies: impl IntoIterator<Item = Tallies>,
+    options: &Options,
+) -> Result<Report, Error> {
+    if plan.form != FORM {
+        return Err(Error::Form(plan.form));
+    }
+    let options =
+        &Options { stats: plan.asked.stats, max_abs: plan.asked.max_abs(), ..options.clone() };
+    let mut all = Tallies::default();
+    tallies.into_iter().try_for_each(|more| all.add(more))?;
+    let found = all.into_found(&plan.fingerprint())?;
+    let format = FileFormat::by_name(&plan.format);
+    let format = format.ok_or(Error::Invalid("a file format that is not known"))?;
+    let mut found: BTreeMap<Of, Covered> = found.into_iter().collect();
+    let mut tensors = Vec::new();
+    for (index, (description, extent)) in plan.tensors.iter().enumerate() {
+        let of = Of::Tensor(index);
+        let found = found.remove(&of);
+        if found.is_some() && !description.content.is_scanned() {
+            return Err(Error::Invalid("tallies of a tensor with nothing to look at"));
+        }
+        let Covered { parts, tally } = found.unwrap_or_default();
+        find_gap(of, &parts, *extent)?;
+        tensors.push(TensorReport::new(description.clone(), &tally, None, options));
+    }
+    for (index, planned) in plan.checksums.iter().enumerate() {
+        let of = Of::Checksum(index);
+        let parts = found.remove(&of).unwrap_or_default().parts;
+        find_gap(of, &parts, planned.length)?;
+        // The CRC-32 of nothing is 0.
+        let crc = parts.first().map_or(Some(0), |part| part.crc);
+        let damaged = verified(&planned.name, planned.other.clone(), crc == Some(planned.crc))?;
+        tensors.extend(damaged.map(|part| TensorReport::unseen(part, options)));
+    }
+    if !found.is_empty() {
+        return Err(Error::Invalid("tallies of a tensor or checksum that the plan does not have"));
+    }
+    Ok(Report { format, tensors, other_files: plan.other_files.clone() })
+}
+
+/// Checks that the parts cover all of `length` bytes (or parts of a column). They are sorted, and
+/// adjacent parts are joined.
+///
+/// # Errors
+/// [`Error::Missing`], and [`Error::Invalid`] if they cover more than that.
+fn find_gap(of: Of, parts: &[Part], extent: u64) -> Result<(), Error> {
+    // The end of the part without a gap.
+    let covered = parts.first().filter(|part| part.start == 0).map_or(0, |part| part.end);
+    if covered < extent {
+        return Err(Error::Missing { of, at: covered });
+    }
+    if parts.last().is_some_and(|part| part.end > extent) {
+        return Err(Error::Invalid("tallies of more than there is"));
+    }
+    Ok(())
+}

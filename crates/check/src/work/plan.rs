@@ -1,0 +1,278 @@
+//! The plan: a file in pieces.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::{Error, FORM};
+use crate::check::other_files;
+use crate::model::reader::Contents;
+use crate::model::{Content, Data, Description, FileFormat, Origin, ReadAt, Tensor};
+use crate::options::{Asked, Options};
+use crate::scan::{self, Of};
+
+/// A file in pieces: its tensors and checksums, and the pieces to look at.
+///
+/// Serialise it with serde, in any form that keeps integers of 64 bits, such as JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    pub(super) form: u32,
+    pub(super) file: Origin,
+    pub(super) format: String,
+    pub(super) asked: Asked,
+    /// Each tensor, and the length that pieces have to cover: bytes, or parts of a column. 0 if
+    /// nothing is looked at.
+    pub(super) tensors: Vec<(Description, u64)>,
+    pub(super) checksums: Vec<PlannedChecksum>,
+    /// [`Report::other_files`](crate::Report::other_files).
+    pub(super) other_files: Vec<PathBuf>,
+    pieces: Vec<Piece>,
+}
+
+/// A part of the file with a checksum.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct PlannedChecksum {
+    pub(super) name: String,
+    /// The file that the part is in, if that is not the file of the plan.
+    pub(super) other: Option<PathBuf>,
+    /// Bytes.
+    pub(super) length: u64,
+    pub(super) crc: u32,
+}
+
+/// A part of a tensor or of a checksummed part of the file. Holds everything that
+/// [`check_piece`](super::check_piece) needs, except the file.
+///
+/// Serialise it with serde, in any form that keeps integers of 64 bits, such as JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Piece {
+    pub(super) form: u32,
+    /// The fingerprint of the plan.
+    pub(super) fingerprint: String,
+    pub(super) file: Origin,
+    /// The tensor or checksum in the plan.
+    pub(super) of: Of,
+    /// The name, for messages.
+    pub(super) name: String,
+    /// The kind of the elements. None for a checksum.
+    pub(super) content: Option<Content>,
+    pub(super) asked: Asked,
+    pub(super) place: Place,
+}
+
+/// The place of the data of a piece.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Place {
+    /// The bytes from `start` to `end` of the file. The first is byte `at` of the tensor or of the
+    /// checksummed part.
+    Bytes { start: u64, end: u64, at: u64 },
+    /// Data from the reader of the format: the bytes `at..at + length` of the tensor or, for a
+    /// column, part `at`. `other` is the file of the data, if it is not the file of the piece.
+    Read { format: String, at: u64, length: u64, is_part: bool, other: Option<Origin> },
+}
+
+impl Plan {
+    /// Cuts the tensors and checksums of a file into pieces.
+    pub(super) fn new(
+        source: &dyn ReadAt,
+        format: FileFormat,
+        contents: &Contents,
+        most: NonZeroUsize,
+        options: &Options,
+    ) -> Result<Self, Error> {
+        let Contents { tensors, checksums } = contents;
+        let planned = checksums.iter().map(|checksum| PlannedChecksum {
+            name: checksum.name.clone(),
+            other: checksum.file(),
+            length: checksum.range.len() as u64,
+            crc: checksum.crc,
+        });
+        let mut plan = Self {
+            form: FORM,
+            file: source.origin().ok_or(Error::NoOrigin)?,
+            format: format.name().to_owned(),
+            asked: options.asked(),
+            tensors: tensors
+                .iter()
+                .map(|tensor| (Description::of(tensor), extent(tensor)))
+                .collect(),
+            checksums: planned.collect(),
+            other_files: other_files(tensors),
+            pieces: Vec::new(),
+        };
+        let fingerprint = plan.fingerprint();
+        let cuts = scan::split(tensors, checksums, most.get());
+        let pieces = cuts.iter().map(|cut| {
+            let (name, content, file, place) = match cut.of {
+                Of::Tensor(index) => {
+                    let tensor = &tensors[index];
+                    let (file, place) = plan.place(tensor, cut)?;
+                    (tensor.label(), Some(tensor.content.clone()), file, place)
+                }
+                Of::Checksum(index) => {
+                    let checksum = &checksums[index];
+                    let place = Place::of_bytes(checksum.range.start, cut);
+                    (checksum.name.clone(), None, origin(checksum.other.as_deref())?, place)
+                }
+            };
+            let (file, fingerprint) = (file.unwrap_or(plan.file.clone()), fingerprint.clone());
+            let (form, of, asked) = (FORM, cut.of, plan.asked);
+            Ok(Piece { form, fingerprint, file, of, name, content, asked, place })
+        });
+        let pieces = pieces.collect::<Result<_, Error>>()?;
+        plan.pieces = pieces;
+        Ok(plan)
+    }
+
+    /// The file of a piece (none for that of the plan), and its place.
+    fn place(&self, tensor: &Tensor, cut: &scan::Piece) -> Result<(Option<Origin>, Place), Error> {
+        let read = |is_part, other| {
+            let (format, at, length) = (self.format.clone(), cut.start as u64, cut.length as u64);
+            (None, Place::Read { format, at, length, is_part, other })
+        };
+        Ok(match &tensor.data {
+            Data::Input(range) => (None, Place::of_bytes(range.start, cut)),
+            Data::Other { source, range } => {
+                (origin(Some(&**source))?, Place::of_bytes(range.start, cut))
+            }
+            Data::Owned(_) => read(false, None),
+            Data::Decoded(decode) => read(false, origin(decode.other())?),
+            Data::Column(column) => read(true, origin(column.other())?),
+        })
+    }
+
+    /// The path or URL of the file.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file.location
+    }
+
+    /// The name of the format of the file.
+    #[must_use]
+    pub fn format(&self) -> &str {
+        &self.format
+    }
+
+    /// The pieces. Each has to be checked once, in any order, by any machine.
+    #[must_use]
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// Takes the pieces out of the plan. The plan without them is enough for
+    /// [`merge`](super::merge).
+    #[must_use]
+    pub fn take_pieces(&mut self) -> Vec<Piece> {
+        std::mem::take(&mut self.pieces)
+    }
+
+    /// The fingerprint of the plan: FNV-1a of everything except the pieces. It does not depend on
+    /// the length of the pieces.
+    pub(super) fn fingerprint(&self) -> String {
+        let read = (&self.tensors, &self.checksums, &self.other_files);
+        let all = (self.form, &self.file, &self.format, self.asked, read);
+        // Numbers, texts and lists always have a form in JSON.
+        let text = serde_json::to_vec(&all).unwrap_or_default();
+        format!("{:016x}", fnv_1a(&text))
+    }
+}
+
+fn fnv_1a(bytes: &[u8]) -> u64 {
+    let fold = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3);
+    bytes.iter().fold(0xCBF2_9CE4_8422_2325, fold)
+}
+
+/// The place of another file, if there is one.
+pub(super) fn origin(other: Option<&dyn ReadAt>) -> Result<Option<Origin>, Error> {
+    other.map(|other| other.origin().ok_or(Error::NoOrigin)).transpose()
+}
+
+impl Place {
+    /// A piece of data that begins at byte `first` of the file.
+    fn of_bytes(first: usize, cut: &scan::Piece) -> Self {
+        let at = cut.start as u64;
+        let start = first as u64 + at;
+        Self::Bytes { start, end: start + cut.length as u64, at }
+    }
+}
+
+fn extent(tensor: &Tensor) -> u64 {
+    match &tensor.data {
+        _ if !tensor.is_scanned() => 0,
+        Data::Column(column) => column.parts().len() as u64,
+        data => data.length() as u64,
+    }
+}
+
+impl Piece {
+    /// The path or URL of the file to read.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.file.location
+    }
+
+    /// The tensor or checksum in the plan that this piece belongs to.
+    #[must_use]
+    pub fn of(&self) -> Of {
+        self.of
+    }
+
+    /// The bytes of the file to look at. None for data that is decoded: its check reads the bytes
+    /// that the reader of the format needs.
+    #[must_use]
+    pub fn range(&self) -> Option<std::ops::Range<u64>> {
+        match self.place {
+            Place::Bytes { start, end, .. } => Some(start..end),
+            Place::Read { .. } => None,
+        }
+    }
+
+    /// Bytes to look at: bytes of numbers, or bytes of a checksummed part.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        match self.place {
+            Place::Bytes { start, end, .. } => end.saturating_sub(start),
+            Place::Read { length, .. } => length,
+        }
+    }
+
+    /// Splits the piece in two. The first has at most `most` bytes, and at least one element or
+    /// block. The second is none if no bytes are left for it, or if the data is decoded.
+    #[must_use]
+    pub fn split(self, most: u64) -> (Self, Option<Self>) {
+        let unit = self.content.as_ref().map_or(1, |content| content.unit() as u64).max(1);
+        let Place::Bytes { start, end, at } = self.place else { return (self, None) };
+        let middle = start.saturating_add((most / unit).max(1).saturating_mul(unit));
+        if middle >= end {
+            return (self, None);
+        }
+        let first = Place::Bytes { start, end: middle, at };
+        let at = at.saturating_add(middle - start);
+        let second = Place::Bytes { start: middle, end, at };
+        (Self { place: first, ..self.clone() }, Some(Self { place: second, ..self }))
+    }
+
+    /// The range that the piece covers, in bytes or in parts of a column.
+    pub(super) fn covers(&self) -> (u64, u64) {
+        match self.place {
+            Place::Bytes { start, end, at } => (at, at.saturating_add(end.saturating_sub(start))),
+            Place::Read { at, is_part: true, .. } => (at, at.saturating_add(1)),
+            Place::Read { at, length, .. } => (at, at.saturating_add(length)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fnv_1a;
+
+    /// Values of the draft of an RFC: draft-eastlake-fnv.
+    #[test]
+    fn hashes() {
+        assert_eq!(fnv_1a(b""), 0xCBF2_9CE4_8422_2325);
+        assert_eq!(fnv_1a(b"a"), 0xAF63_DC4C_8601_EC8C);
+        assert_eq!(fnv_1a(b"foobar"), 0x8594_4171_F739_67E8);
+    }
+}

@@ -1,0 +1,134 @@
+//! Which format a file has, what its reader returns, and the causes of errors.
+
+use std::fs;
+
+use nonfinite_check::fix::{FixError, FixOptions, fix_file};
+use nonfinite_check::formats::shards;
+use nonfinite_check::{Error, FileFormat, Options, check_bytes, check_file};
+
+use crate::folder::folder;
+use crate::report;
+use crate::write::{Entry, Member, gguf as gguf_file, npy, safetensors, zip};
+
+fn nan() -> [u8; 4] {
+    f32::NAN.to_le_bytes()
+}
+
+fn archive(name: &str, data: &[u8]) -> Vec<u8> {
+    zip(&[Member { name, data, deflate: false }])
+}
+
+fn model() -> Vec<u8> {
+    gguf_file(&[Entry { name: "x", kind: 0, shape: &[1], data: &nan() }], false, &[])
+}
+
+/// A model that is a member of an archive.
+#[test]
+fn models_in_archives() {
+    let report = report(&archive("m.gguf", &model()), FileFormat::NPZ);
+    let [tensor] = &report.tensors[..] else { panic!("{report:?}") };
+    assert_eq!((tensor.name.as_deref(), tensor.found.nan.count), (Some("m.gguf/x"), 1));
+    assert!(!tensor.looked_at.is_missing());
+}
+
+/// The error of a file with this name and these bytes.
+fn error(name: &str, bytes: &[u8]) -> Error {
+    let folder = folder("formats");
+    let path = folder.join(name);
+    fs::write(&path, bytes).expect("the build folder can be written to");
+    check_file(&path, &Options::default()).expect_err(name)
+}
+
+/// What is in a file says more than its name, except that a zip archive may be a damaged file of
+/// the format that the name tells.
+#[test]
+fn files_of_no_format() {
+    let hdf = error("x.npy", b"\x89HDF\r\n\x1A\nsome data");
+    assert!(matches!(hdf, Error::NotRead("an HDF5 file (Keras, NetCDF)")), "{hdf:?}");
+    let damaged = error("x.npz", b"PK\x05\x06 and no end");
+    assert!(matches!(damaged, Error::Refused { format: FileFormat::NPZ, .. }), "{damaged:?}");
+    let other = error("x.zip", b"PK\x05\x06 and no end");
+    assert!(matches!(other, Error::NotRead("a zip archive")), "{other:?}");
+    let picture = error("x", b"\x89PNG\r\n\x1A\n\0\xFF\0IEND\xAE\x42\x60\x82");
+    assert!(matches!(picture, Error::Picture("a picture (PNG)")), "{picture:?}");
+    assert!(matches!(error("x", b"some text"), Error::Text { .. }));
+    assert!(matches!(error("x", b"\x01\x02\xFF\xFE\x00\x07"), Error::Unknown { .. }));
+}
+
+/// Numbers are replaced in files of three formats only.
+#[test]
+fn formats_that_cannot_be_fixed() {
+    let folder = folder("formats-fix");
+    for (name, bytes, format) in [
+        ("x.gguf", model(), FileFormat::GGUF),
+        ("x.npz", archive("a.npy", &npy("<f4", &[1], false, &nan())), FileFormat::NPZ),
+    ] {
+        let path = folder.join(name);
+        fs::write(&path, bytes).expect("the build folder can be written to");
+        let fixed = fix_file(&path, &folder.join("fixed"), &FixOptions::default());
+        assert!(matches!(fixed, Err(FixError::Format(other)) if other == format), "{fixed:?}");
+    }
+}
+
+/// Every beginning of a good file is refused, and every byte of it can be anything: the bytes are
+/// read or refused, without a panic.
+#[test]
+fn damaged_anywhere() {
+    let array = npy("<f4", &[3], false, &[0; 12]);
+    let member = |deflate| zip(&[Member { name: "x.npy", data: &array, deflate }]);
+    let entry = Entry { name: "x", kind: "F32", shape: &[3], data: &[0; 12] };
+    let tensors = [
+        Entry { name: "x", kind: 0, shape: &[2], data: &[0; 8] },
+        Entry { name: "y", kind: 2, shape: &[32], data: &[0; 18] },
+    ];
+    for (good, format) in [
+        (array.clone(), FileFormat::NPY),
+        (member(false), FileFormat::NPZ),
+        (member(true), FileFormat::NPZ),
+        (safetensors(&[entry]), FileFormat::SAFETENSORS),
+        (gguf_file(&tensors, false, &[]), FileFormat::GGUF),
+    ] {
+        let check = |bytes: &[u8]| check_bytes(bytes, format, &Options::default());
+        check(&good).expect("a good file");
+        for length in 0..good.len() {
+            assert!(check(&good[..length]).is_err(), "{format} cut at {length}");
+        }
+        for place in 0..good.len() {
+            for value in [0, 1, 0x7F, 0x80, 0xFF] {
+                let mut bytes = good.clone();
+                bytes[place] = value;
+                let _ = check(&bytes);
+            }
+        }
+    }
+}
+
+/// The files that an index names.
+#[test]
+fn shards_of_an_index() {
+    let folder = folder("formats-shards");
+    let index = folder.join("model.safetensors.index.json");
+    fs::write(&index, r#"{"weight_map":{"x":"a.safetensors","y":"b.safetensors"}}"#).unwrap();
+    let names = ["a", "b"].map(|name| folder.join(format!("{name}.safetensors")));
+    assert_eq!(shards(&index), names);
+    let entry = Entry { name: "x", kind: "F32", shape: &[1], data: &nan() };
+    fs::write(&names[0], safetensors(&[entry])).unwrap();
+    assert!(shards(&names[0]).is_empty());
+}
+
+/// Models of other tools that begin as ONNX models do: a version, and then field 2.
+#[test]
+fn models_of_other_tools() {
+    // A SavedModel has one graph in field 2, a Core ML model its type in a field from 200 on.
+    let saved = b"\x08\x01\x12\x04\x0A\x02\x0A\0";
+    let core = b"\x08\x04\x12\x02\x0A\0\xA2\x1F\0";
+    let onnx = b"\x08\x09\x12\x01a";
+    for (name, bytes, what) in [
+        ("saved_model.pb", &saved[..], "a SavedModel of TensorFlow, no ONNX model"),
+        ("m.mlmodel", core, "a Core ML model, no ONNX model"),
+        ("m.onnx", onnx, "it has no graph"),
+    ] {
+        let error = error(name, bytes).to_string();
+        assert!(error.contains(what) && error.lines().count() == 1, "{error}");
+    }
+}

@@ -1,0 +1,203 @@
+//! Other contents of archives than arrays and tensors: files at any depth, and bytes outside of
+//! members.
+
+use std::borrow::Cow;
+
+use nonfinite_check::{FileFormat, LookedAt, Options, Report, check_bytes};
+
+use crate::hidden::{good_npy, never_clean};
+use crate::pytorch::{archive, state_dict, storage, tensor};
+use crate::zip::{deflated, zip};
+use crate::{assert_found, check, error, pickles};
+
+/// A .pt file with a NaN.
+fn torch() -> Vec<u8> {
+    let pickle = state_dict(&[("w", tensor(&storage("FloatStorage", "0", 1), 0, &[1], &[1]))]);
+    archive(&pickle, &[&f32::NAN.to_le_bytes()])
+}
+
+/// The tensors that were not looked at: names and reasons.
+pub(super) fn unread(report: &Report) -> Vec<(&str, &str)> {
+    let all = report.not_looked_at();
+    all.map(|(tensor, why)| match why.cause() {
+        Cow::Borrowed(why) => (tensor.name.as_deref().unwrap_or_default(), why),
+        Cow::Owned(why) => panic!("{why}: a reason of another kind"),
+    })
+    .collect()
+}
+
+fn names(report: &Report) -> Vec<&str> {
+    report.tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect()
+}
+
+#[test]
+fn no_file_is_clean() {
+    never_clean("torch", &torch());
+    never_clean("old-torch", &pickles::legacy());
+    never_clean("onnx-tensor", b"\x08\x01\x10\x01\x42\x01x\x4A\x04\0\0\xC0\x7F");
+}
+
+#[test]
+fn files_in_archives() {
+    let report = check(&zip(&[("a/model.pt", &torch()), ("note.txt", b"hello")]), FileFormat::NPZ);
+    assert_eq!(names(&report), ["a/model.pt/w", "note.txt"]);
+    assert!(report.is_bad() && report.is_complete());
+    assert_eq!(report.tensors[0].found.nan.count, 1);
+
+    // A slice with gaps is decoded within the member.
+    let columns = tensor(&storage("FloatStorage", "0", 4), 1, &[2], &[2]);
+    let data = [0.0, 1.0, 2.0, f32::NEG_INFINITY].map(f32::to_le_bytes).concat();
+    let columns = archive(&state_dict(&[("w", columns)]), &[&data]);
+    let report = check(&zip(&[("model.pt", &columns)]), FileFormat::NPZ);
+    assert_eq!(report.tensors[0].found.neg_inf.first.as_ref().unwrap().coordinate, [1]);
+
+    // A deflated member is inflated for arrays only.
+    let report = check(&deflated(&[("model.pt", &torch())]), FileFormat::NPZ);
+    assert_eq!(unread(&report), [("model.pt", "a zip archive")]);
+    let damaged = &torch()[..60];
+    let report = check(&zip(&[("model.pt", damaged)]), FileFormat::NPZ);
+    let [(_, why)] = unread(&report)[..] else { panic!("{report:?}") };
+    assert!(why.starts_with("npz: bad zip archive"), "{why}");
+}
+
+/// Four levels are looked at. The fifth is named.
+#[test]
+fn depth() {
+    let mut file = torch();
+    for level in 1..=6 {
+        file = zip(&[("inner", &file)]);
+        let report = check(&file, FileFormat::NPZ);
+        assert_eq!(report.is_complete(), level <= 4, "{level}");
+        assert_eq!(report.is_bad(), level <= 4, "{level}");
+        if level > 4 {
+            assert_eq!(unread(&report), [("inner/inner/inner/inner/inner", "a zip archive")]);
+        }
+    }
+}
+
+#[test]
+fn members_of_torch() {
+    let pickle = b"\x80\x02}.";
+    let nan = f32::NAN.to_le_bytes();
+    let members: [(&str, &[u8]); 11] = [
+        ("m/data.pkl", pickle),
+        // The storage of a tensor without elements, which nothing refers to.
+        ("m/data/9", b""),
+        ("m/byteorder", b"little"),
+        ("m/version", b"3\n"),
+        ("m/.format_version", b"1"),
+        ("m/.data/serialization_id", b"1234"),
+        ("m/code/a.py", b"def f(): pass\n"),
+        ("m/code/a.py.debug_pkl", pickle),
+        ("m/extra/empty", b""),
+        ("m/constants.pkl", b"\x80\x02)."),
+        ("m/attributes.pkl", pickle),
+    ];
+    let report = check(&zip(&members), FileFormat::PYTORCH);
+    assert_eq!(report.tensors, []);
+    let hidden: [(&str, &[u8]); 5] = [
+        ("m/extra/blob", &nan),
+        ("m/data/7", &nan),
+        ("other/data/0", &nan),
+        ("top", &nan),
+        ("m/extra/x.pkl", pickle),
+    ];
+    let report = check(&zip(&[&members[..], &hidden[..]].concat()), FileFormat::PYTORCH);
+    let other = "a member that is no pickle and no storage";
+    assert_eq!(
+        unread(&report),
+        [
+            ("extra/blob", other),
+            ("data/7", "no tensor that this version knows refers to this storage"),
+            ("other/data/0", other),
+            ("top", other),
+            ("extra/x.pkl", "a pickle of Python"),
+        ]
+    );
+    assert!(report.tensors.iter().all(|tensor| tensor.looked_at != LookedAt::NotFloat));
+}
+
+/// The example inputs of a traced module: their shapes are there, and their data is not.
+#[test]
+fn traced_inputs() {
+    let inputs = tensor(&storage("FloatStorage", "0", 12), 0, &[3, 4], &[4, 1]);
+    let inputs = [b"\x80\x02", &inputs[..], b"."].concat();
+    let members: [(&str, &[u8]); 3] = [
+        ("m/data.pkl", b"\x80\x02}."),
+        ("m/traced_inputs.pkl", &inputs),
+        ("m/traced_inputs/0", b""),
+    ];
+    let report = check(&zip(&members), FileFormat::PYTORCH);
+    assert_eq!(names(&report), ["traced_inputs (left out of the file)"]);
+    assert_eq!(report.tensors[0].shape, [0]);
+    assert!(report.is_complete());
+    // Data that is there is looked at, and of other pickles it must be there.
+    let nan = [0.0; 11].into_iter().chain([f32::NAN]).flat_map(f32::to_le_bytes);
+    let nan: Vec<_> = nan.collect();
+    let with = [members[0], members[1], ("m/traced_inputs/0", &nan)];
+    let report = check(&zip(&with), FileFormat::PYTORCH);
+    assert_eq!(names(&report), ["traced_inputs"]);
+    assert_eq!(report.tensors[0].found.nan.first.as_ref().unwrap().coordinate, [2, 3]);
+    let others = [("m/data.pkl", &inputs[..]), ("m/data/0", b"")];
+    assert!(error(&zip(&others), FileFormat::PYTORCH).contains("beyond its storage"));
+}
+
+/// A tensor that ends where its deflated storage ends is decoded from its first element on. For
+/// another one, the whole storage is looked at.
+#[test]
+fn parts_of_deflated_storages() {
+    let data = [0.0, 1.0, f32::NAN, 3.0].map(f32::to_le_bytes).concat();
+    for (offset, shape, strides, name, place) in [
+        (0, &[4][..], &[1][..], "w", &[2][..]),
+        (2, &[2], &[1], "w", &[0]),
+        (0, &[2, 2], &[1, 2], "w", &[0, 1]),
+        (1, &[1], &[1], "w (storage 0)", &[2]),
+        (2, &[1], &[1], "w (storage 0)", &[2]),
+        (0, &[2], &[2], "w (storage 0)", &[2]),
+        (1, &[2], &[2], "w (storage 0)", &[2]),
+    ] {
+        let view = tensor(&storage("FloatStorage", "0", 4), offset, shape, strides);
+        let file = deflated(&[("m/data.pkl", &state_dict(&[("w", view)])), ("m/data/0", &data)]);
+        let report = check(&file, FileFormat::PYTORCH);
+        assert_eq!(names(&report), [name], "{offset} {shape:?}");
+        assert_found(&report.tensors[0], 0, place);
+    }
+}
+
+/// Integers are not looked at, so their data may be missing. Bytes can be taken as floats.
+#[test]
+fn integers() {
+    let of = |class, elements| tensor(&storage(class, "0", 1), 0, &[elements], &[1]);
+    let file = |value| archive(&state_dict(&[("w", value)]), &[&[1, 0xFF, 0, 0, 0, 0, 0, 0]]);
+    let report = check(&file(of("LongStorage", 5)), FileFormat::PYTORCH);
+    assert_eq!(report.tensors[0].looked_at, LookedAt::NotFloat);
+    assert_eq!(report.tensors[0].shape, [5]);
+    for class in ["ByteStorage", "CharStorage"] {
+        let taken_as = vec!["w=f8e8m0fnu".parse().expect("a pattern and a format")];
+        let options = Options { taken_as, ..Options::default() };
+        let report = check_bytes(&file(of(class, 8)), FileFormat::PYTORCH, &options);
+        assert_found(&report.expect("a good file").tensors[0], 0, &[1]);
+        let long = error(&file(of(class, 9)), FileFormat::PYTORCH);
+        assert!(long.contains("beyond its storage"), "{long}");
+    }
+}
+
+/// Bytes before or behind an archive may be a file of another kind. Text and zeros are none, and
+/// comments belong to the archive.
+#[test]
+fn bytes_around_an_archive() {
+    let clean = zip(&[("a.npy", &good_npy())]);
+    let nan = f32::NAN.to_le_bytes();
+    let named = |parts: &[&[u8]]| -> Vec<String> {
+        let report = check_bytes(&parts.concat(), FileFormat::NPZ, &Options::default()).unwrap();
+        unread(&report).into_iter().map(|(name, _)| name.to_owned()).collect()
+    };
+    assert_eq!(named(&[&nan, &clean]), ["bytes before the archive"]);
+    assert_eq!(named(&[&clean, &nan]), ["bytes behind the archive"]);
+    for nothing in [&b"text"[..], &[0; 9]] {
+        assert_eq!(named(&[nothing, &clean, nothing]), Vec::<String>::new());
+    }
+    // The length of the comment is the last field of the archive.
+    let commented = [&clean[..clean.len() - 2], &[4, 0], &nan].concat();
+    assert_eq!(named(&[&commented]), Vec::<String>::new());
+}

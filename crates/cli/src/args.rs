@@ -1,0 +1,351 @@
+//! The arguments of the command.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use nonfinite_check::json::Listed;
+use nonfinite_check::lint::{self, Finding, Severity};
+use nonfinite_check::{Allow, Kinds, Observer, Options, TakenAs};
+
+use crate::fix::Fix;
+
+/// Which tensors of a model file hold NaN or infinity, and where.
+#[derive(Debug, Parser)]
+#[command(name = "nonfinite", version, max_term_width = 100)]
+#[command(after_help = "Environment:\n  \
+    NONFINITE_BACKEND  the backend to use, of those that `nonfinite backends` lists\n  \
+    NO_COLOR           no colours, not even on a terminal\n  \
+    CLICOLOR_FORCE     colours, not only on a terminal\n  \
+    AWS_*, GOOGLE_*, AZURE_*, HF_TOKEN, HF_ENDPOINT  credentials and settings for URLs")]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Find the tensors of model files that hold NaN or infinity
+    #[command(after_help = CHECK_HELP)]
+    Check(Check),
+    /// Find what makes a checkpoint compute garbage: bad scales, missing tensors, holes
+    #[command(after_help = LINT_HELP)]
+    Lint(Lint),
+    /// Compare models by tensor names: the NaN and infinity that B holds and A does not
+    #[command(after_help = DIFF_HELP)]
+    Diff(Diff),
+    /// Write a copy of a .safetensors or .npy file with other numbers instead of NaN and infinity
+    #[command(after_help = FIX_HELP)]
+    Fix(Fix),
+    /// List the backends, best first
+    Backends,
+    /// Print a script that completes arguments in a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print a manual page, for man(1)
+    Man {
+        /// The command of the page, such as `check`; without one, the page of all
+        command: Option<String>,
+    },
+}
+
+// Each paragraph is one line, which clap wraps to the width of the terminal.
+const FIX_HELP: &str = "\
+VALUE is a number, or max or min: the largest or least finite number of the dtype. OUT appears \
+when it is complete, or not at all. The README says what a signal leaves behind.
+
+Exit status: 0 if OUT was written, 2 if not, 130 if interrupted.
+
+Examples:
+  nonfinite fix broken.safetensors -o fixed.safetensors --nan 0 --posinf max --neginf min
+  nonfinite fix broken.npy -o - | gzip > fixed.npy.gz";
+
+const DIFF_HELP: &str = "\
+A kind is new if B holds more of it, or holds the first one at another place, in tensors of the \
+same shape and order.
+
+Exit status: 0 if nothing is new; 1 if something is; 2 if a file is damaged, if A and B have no \
+tensor in common, or if nothing is new and something was not looked at; 130 if interrupted.
+
+Examples:
+  nonfinite diff model-f32.safetensors model-f16.safetensors
+  nonfinite diff --fail-on inf before/ after/";
+
+const LINT_HELP: &str = "\
+Reads config.json beside the tensors. Includes the check: every NaN and infinity is an error.
+
+Exit status: 0 without an error; 1 if there are errors; 2 if a file is damaged or the usage is \
+wrong, or if there is no error and something was not looked at; 130 if interrupted.
+
+Examples:
+  nonfinite lint models/Llama-3.1-8B-NVFP4
+  nonfinite lint --format github --warnings off --allow 'scale-zero:*.lm_head.*' export/";
+
+const CHECK_HELP: &str = "\
+Formats: safetensors, npy, npz, GGUF, ONNX, PyTorch; Arrow and Parquet if built with them.
+
+Exit status: 0 if all is finite; 1 if a tensor is bad; 2 if a file is damaged or the usage is \
+wrong, or if nothing is bad and something was not looked at; 130 if interrupted.
+
+Examples:
+  nonfinite check --allow '*.attn_mask:-inf' checkpoints/ 'more/*.gguf'
+  curl -s https://example.org/x.npy | nonfinite check -";
+
+/// How to check.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Files, folders, patterns (*, ?, [..], **), URLs, or - for standard input
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub files: Vec<PathBuf>,
+    /// auto (a table on a terminal, else lines), table, lines, json, jsonl or github
+    #[arg(long, value_enum, default_value_t = Form::Auto)]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
+    pub format: Form,
+    /// The same as --format json
+    #[arg(long, conflicts_with_all = ["format", "quiet"])]
+    pub json: bool,
+    /// No results and no progress, only errors
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Measure finite numbers: range, largest magnitude, zeros
+    #[arg(long)]
+    pub stats: bool,
+    /// Larger magnitudes are bad; 65504 is the most of f16
+    #[arg(long, value_name = "NUMBER", allow_hyphen_values = true, value_parser = bound)]
+    pub max_abs: Option<f64>,
+    /// Draw where the bad numbers of each tensor are
+    #[arg(long)]
+    pub map: bool,
+    /// Write a page with a map of each bad tensor
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, value_parser = page)]
+    pub html: Option<PathBuf>,
+    /// List bad tensors only; totals count all
+    #[arg(long)]
+    pub bad_only: bool,
+    /// What is bad, and how to read.
+    #[command(flatten)]
+    pub how: How,
+}
+
+/// What is bad, and how files are read: the options that several commands have.
+#[derive(Debug, Args)]
+pub struct How {
+    /// Tensors of such a name may hold nan, +inf, -inf, inf, large or all; repeatable
+    #[arg(long, value_name = "PATTERN:KINDS", allow_hyphen_values = true)]
+    pub allow: Vec<Allow>,
+    /// The kinds of numbers that make a tensor bad
+    #[arg(long, value_name = "KINDS", default_value = "nan,inf", allow_hyphen_values = true)]
+    pub fail_on: Kinds,
+    /// Exit with 2 if anything was not looked at
+    #[arg(long)]
+    pub strict: bool,
+    /// Bytes that are numbers: '*_scales=f8e8m0fnu' by name, V2=bf16 by dtype of numpy; repeatable
+    #[arg(long = "as", value_name = "PATTERN=FORMAT")]
+    pub taken_as: Vec<TakenAs>,
+    /// The most bytes to download, to read from a pipe, or to decode of a file
+    #[arg(long, value_name = "N")]
+    pub max_bytes: Option<u64>,
+    /// Threads to use, instead of as many as there are CPUs
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+}
+
+/// What to lint.
+#[derive(Debug, Args)]
+pub struct Lint {
+    /// Folders of models, files, patterns or URLs
+    #[arg(required_unless_present = "rules", value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub files: Vec<PathBuf>,
+    /// auto (wrapped lines on a terminal, else lines), lines, json or github
+    #[arg(long, value_enum, default_value_t = Form::Auto)]
+    #[arg(hide_possible_values = true, hide_default_value = true)]
+    pub format: Form,
+    /// The same as --format json
+    #[arg(long, conflicts_with_all = ["format", "quiet"])]
+    pub json: bool,
+    /// No findings and no progress, only errors of files
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Findings that are meant to be there, by rule and name of tensor; repeatable
+    #[arg(long, value_name = "RULE[:PATTERN]")]
+    pub allow: Vec<lint::Allow>,
+    /// Whether warnings are listed: on, off, or notes as well
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t = Warnings::On)]
+    #[arg(hide_possible_values = true)]
+    pub warnings: Warnings,
+    /// Write a page with the findings and the check
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, value_parser = page)]
+    pub html: Option<PathBuf>,
+    /// List the rules
+    #[arg(long)]
+    pub rules: bool,
+    /// Exit with 2 if anything was not looked at
+    #[arg(long)]
+    pub strict: bool,
+    /// The most bytes to download, or to decode of a file
+    #[arg(long, value_name = "N")]
+    pub max_bytes: Option<u64>,
+    /// Threads to use, instead of as many as there are CPUs
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+}
+
+/// Which findings below errors are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Warnings {
+    /// None.
+    Off,
+    /// Warnings.
+    On,
+    /// Warnings and notes.
+    Notes,
+}
+
+/// As on the command line.
+impl FromStr for Warnings {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        ValueEnum::from_str(text, false).map_err(|_| "is none of off, on and notes".to_owned())
+    }
+}
+
+impl Lint {
+    /// The options of the check, with an observer of the progress.
+    #[must_use]
+    pub fn options(&self, observer: Arc<dyn Observer>) -> Options {
+        Options {
+            threads: self.threads,
+            max_bytes: self.max_bytes,
+            draw: self.html.is_some(),
+            observer: Some(observer),
+            ..Options::default()
+        }
+    }
+
+    /// Whether the finding is meant to be there.
+    #[must_use]
+    pub fn allows(&self, finding: &Finding) -> bool {
+        self.allow.iter().any(|allow| allow.allows(finding))
+    }
+
+    /// The form of the output.
+    #[must_use]
+    pub fn form(&self, terminal: bool) -> Form {
+        form(self.format, self.json, terminal)
+    }
+
+    /// The least severity that is listed.
+    #[must_use]
+    pub const fn least(&self) -> Severity {
+        match self.warnings {
+            Warnings::Off => Severity::Error,
+            Warnings::On => Severity::Warning,
+            Warnings::Notes => Severity::Note,
+        }
+    }
+}
+
+/// The form of the output, from all options together.
+fn form(format: Form, json: bool, terminal: bool) -> Form {
+    match format {
+        _ if json => Form::Json,
+        Form::Auto if terminal => Form::Table,
+        Form::Auto => Form::Lines,
+        form => form,
+    }
+}
+
+/// A bound on magnitudes.
+fn bound(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        // Without the sign of -0.
+        Ok(bound) if bound.is_finite() && bound >= 0.0 => Ok(bound.abs()),
+        Ok(_) | Err(_) => Err("not a finite number from 0 on".to_owned()),
+    }
+}
+
+/// The name of a file for a page.
+fn page(text: &str) -> Result<PathBuf, String> {
+    match text {
+        "-" => Err("it is written to a file, not to standard output".to_owned()),
+        _ => Ok(text.into()),
+    }
+}
+
+/// What to compare.
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// The side that is taken as it is: a file, the index of a sharded set, or a folder
+    #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]
+    pub a: PathBuf,
+    /// The side that may hold more: a file, the index of a sharded set, or a folder
+    #[arg(value_name = "B", value_hint = ValueHint::AnyPath)]
+    pub b: PathBuf,
+    /// One JSON document
+    #[arg(long, conflicts_with = "quiet")]
+    pub json: bool,
+    /// No results and no progress, only errors
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// How the maximum magnitude of each tensor has changed
+    #[arg(long)]
+    pub stats: bool,
+    /// What is bad, and how to read.
+    #[command(flatten)]
+    pub how: How,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    /// A table on a terminal, otherwise lines.
+    Auto,
+    /// A table.
+    Table,
+    /// A line for each bad tensor.
+    Lines,
+    /// A JSON document.
+    Json,
+    /// JSON objects, one a line.
+    Jsonl,
+    /// Annotations of GitHub's workflows.
+    Github,
+}
+
+impl How {
+    /// The options of the check, with an observer of the progress.
+    #[must_use]
+    pub fn options(&self, stats: bool, observer: Arc<dyn Observer>) -> Options {
+        Options {
+            stats,
+            fail_on: self.fail_on,
+            allow: self.allow.clone(),
+            threads: self.threads,
+            observer: Some(observer),
+            taken_as: self.taken_as.clone(),
+            max_bytes: self.max_bytes,
+            ..Options::default()
+        }
+    }
+}
+
+impl Check {
+    /// The form of the output, from all options together.
+    #[must_use]
+    pub fn form(&self, terminal: bool) -> Form {
+        form(self.format, self.json, terminal)
+    }
+
+    /// Which tensors are listed.
+    #[must_use]
+    pub const fn listed(&self) -> Listed {
+        if self.bad_only { Listed::Bad } else { Listed::All }
+    }
+}

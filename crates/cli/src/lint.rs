@@ -1,0 +1,223 @@
+//! `nonfinite lint`: checks models, and prints what the rules find.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use nonfinite_check::json;
+use nonfinite_check::lint::{Finding, Linter, RULES, Severity};
+
+use crate::args::{Form, Lint};
+use crate::columns::wrap;
+use crate::github;
+use crate::html::{self, Checked};
+use crate::inputs::Inputs;
+use crate::interrupt::{self, Watch, interrupted};
+use crate::progress::Progress;
+use crate::report::{Complaint, OneLine, Summary, count, not_looked_at, of_no_format, visible};
+use crate::status::{CLEAN, FAILED, complain, finish};
+use crate::terminal::{Terminal, has_bar};
+
+/// The most findings of a rule that are printed. A document has all.
+const MOST: usize = 10;
+
+/// What the rules found in the models, without what is allowed or not listed, and what was checked.
+#[derive(Debug)]
+pub struct Linted {
+    /// The findings.
+    pub findings: Vec<Finding>,
+    /// How many findings are allowed.
+    pub allowed: usize,
+    /// The files.
+    pub files: Vec<Checked>,
+    /// The files of no known format in folders.
+    pub no_format: Vec<PathBuf>,
+    /// Counts over the files. Errors are what is bad.
+    pub summary: Summary,
+}
+
+impl Linted {
+    /// Of all findings in these files.
+    #[must_use]
+    pub fn new(
+        arguments: &Lint,
+        mut findings: Vec<Finding>,
+        files: Vec<Checked>,
+        no_format: Vec<PathBuf>,
+    ) -> Self {
+        let all = findings.len();
+        findings.retain(|finding| !arguments.allows(finding));
+        let allowed = all - findings.len();
+        findings.retain(|finding| finding.severity >= arguments.least());
+        let mut summary = Summary::of(&files, no_format.len());
+        // Codes are looked at, too.
+        let reports = files.iter().filter_map(|(_, result)| result.as_ref().ok());
+        let tensors = reports.flat_map(|report| &report.tensors);
+        let looked_at = tensors.filter(|tensor| !tensor.looked_at.is_missing());
+        (summary.totals.tensors, summary.totals.bytes) = looked_at
+            .fold((0, 0usize), |(all, sum), tensor| (all + 1, sum.saturating_add(tensor.bytes)));
+        let is_error = |finding: &&Finding| finding.severity == Severity::Error;
+        summary.totals.bad = findings.iter().filter(is_error).count();
+        Self { findings, allowed, files, no_format, summary }
+    }
+
+    /// The document of `nonfinite lint --json`, without the line feed at the end.
+    #[must_use]
+    pub fn json(&self) -> String {
+        json::findings(&self.findings, &self.files, &self.no_format)
+    }
+
+    /// The page of `nonfinite lint --html`.
+    #[must_use]
+    pub fn page(&self) -> String {
+        html::of_findings(&self.findings, &self.files)
+    }
+}
+
+/// Checks the models, prints the findings, and returns the exit status. Ends early if the run is
+/// interrupted.
+pub fn lint(arguments: &Lint, out: &mut impl Write) -> u8 {
+    if arguments.rules {
+        return finish(rules(out), CLEAN);
+    }
+    if let Some(Err(error)) = arguments.html.as_deref().map(html::may_write) {
+        return page_failed(arguments, &error);
+    }
+    let start = Instant::now();
+    let progress: Option<Arc<Progress>> = (!arguments.quiet && has_bar()).then(Arc::default);
+    interrupt::watch(false, progress.clone());
+    let options = arguments.options(Arc::new(Watch(progress.clone())));
+    let (mut linter, mut inputs) = (Linter::new(options.clone()), Inputs::default());
+    let mut files: Vec<Checked> = Vec::new();
+    let mut take = |path: &Path, result| {
+        files.push((path.to_owned(), result));
+        Ok(())
+    };
+    for argument in &arguments.files {
+        let taken = inputs.check_with(argument, &options, |path| linter.check(path), &mut take);
+        // The closure returns no error.
+        debug_assert!(taken.is_ok());
+    }
+    let _ = inputs.finish(&mut take);
+    if let Some(progress) = &progress {
+        progress.finish();
+    }
+    if interrupted() {
+        return FAILED;
+    }
+    let linted = Linted::new(arguments, linter.findings(), files, inputs.no_format);
+    complain_of(&linted, arguments.quiet);
+    if let Some(path) = &arguments.html
+        && let Err(error) = html::write(path, &linted.page())
+    {
+        return page_failed(arguments, &error);
+    }
+    let status = linted.summary.status(arguments.strict);
+    if arguments.quiet {
+        return status;
+    }
+    let form = arguments.form(Terminal::of_output().is_terminal);
+    let written = match form {
+        Form::Json | Form::Jsonl => writeln!(out, "{}", linted.json()),
+        Form::Github => {
+            let lines = linted.findings.iter().map(github::of_finding).collect::<String>();
+            out.write_all(lines.as_bytes())
+        }
+        Form::Auto | Form::Lines | Form::Table => print(&linted, form, start.elapsed(), out),
+    };
+    finish(written, status)
+}
+
+fn page_failed(arguments: &Lint, error: &io::Error) -> u8 {
+    let path = arguments.html.as_deref().unwrap_or(Path::new(""));
+    complain(format_args!("{}: {error}", OneLine(path.display())));
+    FAILED
+}
+
+/// Complains about files that were not looked at.
+fn complain_of(linted: &Linted, quiet: bool) {
+    for (path, result) in &linted.files {
+        match result {
+            Ok(report) => {
+                not_looked_at(path, report).for_each(|why| complain(format_args!("{why}")));
+            }
+            Err(error) => complain(format_args!("{}", Complaint { path, error })),
+        }
+    }
+    if let Some(listed) = of_no_format(&linted.no_format).filter(|_| !quiet) {
+        complain(format_args!("{listed}"));
+    }
+}
+
+/// Prints the findings as lines for people, and a line of totals.
+fn print(linted: &Linted, form: Form, time: Duration, out: &mut impl Write) -> io::Result<()> {
+    let Linted { findings, allowed, summary, .. } = linted;
+    let width = Terminal::of_output().width;
+    // By rule and severity: how many were printed, and how many there are.
+    let mut counts: BTreeMap<(&str, Severity), (usize, usize)> = BTreeMap::new();
+    for finding in findings {
+        let (printed, found) = counts.entry((finding.rule.id, finding.severity)).or_default();
+        *found += 1;
+        if *printed < MOST {
+            *printed += 1;
+            let line = Line(finding).to_string();
+            match form {
+                Form::Table => out.write_all(wrap(&line, width).as_bytes())?,
+                _ => writeln!(out, "{line}")?,
+            }
+        }
+    }
+    for ((rule, severity), (printed, found)) in &counts {
+        if found > printed {
+            let more = count(found - printed, severity.name());
+            writeln!(out, "{rule}: {more} more; --json lists all")?;
+        }
+    }
+    let of = |severity| findings.iter().filter(|found| found.severity == severity).count();
+    let mut line = format!(
+        "linted {}, {} in {:.3} s: {}, {}",
+        count(summary.totals.tensors, "tensor"),
+        count(summary.totals.bytes, "byte"),
+        time.as_secs_f64(),
+        count(of(Severity::Error), "error"),
+        count(of(Severity::Warning), "warning"),
+    );
+    let mut say = |what: &str, count: usize| {
+        if count > 0 {
+            let _ = write!(line, "; {what}: {count}");
+        }
+    };
+    say("notes", of(Severity::Note));
+    say("allowed", *allowed);
+    say("files not looked at, or in part", summary.unknown);
+    say("files in error", summary.failed);
+    writeln!(out, "{line}")
+}
+
+/// A finding in a line: `error[scale-zero]: FILE: "TENSOR" [3, 0]: why`.
+struct Line<'a>(&'a Finding);
+
+impl std::fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let finding = self.0;
+        let (severity, rule) = (finding.severity.name(), finding.rule.id);
+        write!(f, "{severity}[{rule}]: {}", OneLine(finding.file.display()))?;
+        if let Some(tensor) = &finding.tensor {
+            write!(f, ": {}", OneLine(format_args!("{tensor:?}")))?;
+        }
+        if let Some(coordinate) = &finding.coordinate {
+            write!(f, " {coordinate:?}")?;
+        }
+        write!(f, ": {} ({})", visible(&finding.message), finding.rule.source)
+    }
+}
+
+/// Prints the table of rules.
+fn rules(out: &mut impl Write) -> io::Result<()> {
+    RULES.iter().try_for_each(|rule| {
+        writeln!(out, "{:<8} {:<24} {}", rule.severity.name(), rule.id, rule.finds)
+    })
+}

@@ -1,0 +1,47 @@
+//! Annotations of GitHub. Names that would break them are escaped.
+
+use std::fs;
+
+use crate::folder::Folder;
+use crate::{Run, command, safetensors};
+
+/// A folder with a bad file whose name and tensor have all that is special in an annotation, and a
+/// file that cannot be checked.
+fn folder(name: &str) -> Folder {
+    let folder = crate::folder::folder(name);
+    let name = r#"<a href=\"x\">&amp;]]>%0A\n::error::,\u0000\u001b\uffff\r"#;
+    let entry = |name: &str, dtype: &str, at: usize| {
+        format!(r#""{name}":{{"dtype":"{dtype}","shape":[1],"data_offsets":[{at},{}]}}"#, at + 1)
+    };
+    let entries = [entry(name, "F8_E5M2", 0), entry("clean", "F8_E5M2", 1), entry("int", "U8", 2)];
+    let content = safetensors(format!("{{{}}}", entries.join(",")), &[0x7C, 0, 0]);
+    fs::write(folder.join(FILE), content).unwrap();
+    fs::write(folder.join("not a model.npy"), "x").unwrap();
+    folder
+}
+
+const FILE: &str = "a: 100%, <b>&\n'c' \u{1b}[2Jü.safetensors";
+
+#[test]
+fn annotations() {
+    let folder = folder("github");
+    let output = command().args(["check", "--format", "github", "."]).current_dir(&folder).output();
+    let run = Run::from(output.expect("the command starts"));
+    assert_eq!(run.status, 2);
+    let lines: Vec<_> = run.out.lines().collect();
+    let [bad, unknown, summary] = lines[..] else { panic!("{}", run.out) };
+    let path = "file=./a%3A 100%25%2C <b>&%0A'c' \\u{1b}[2Jü.safetensors,title=+Inf in ";
+    let rest = bad.strip_prefix("::error ").and_then(|rest| rest.strip_prefix(path));
+    let (title, message) = rest.unwrap_or_else(|| panic!("{bad}")).split_once("::").unwrap();
+    assert_eq!(
+        title, r#"<a href="x">&amp;]]>%250A\n%3A%3Aerror%3A%3A%2C\0\u{1b}\u{ffff}\r"#,
+        "a newline of the name is shown as \\n"
+    );
+    assert!(message.ends_with(" F8_E5M2 [1]: 0 NaN, 1 +Inf, 0 -Inf, first +Inf at [0]"));
+    assert!(message.contains("]]>%250A") && !bad.contains(char::is_control), "{bad}");
+    assert_eq!(
+        unknown.split_once("::not").unwrap().0,
+        "::error file=./not a model.npy,title=not checked"
+    );
+    assert!(summary.starts_with("checked 2 tensors, "));
+}

@@ -1,0 +1,188 @@
+//! The command as a user runs it.
+
+mod diff;
+mod fix;
+mod fix_options;
+#[path = "../../../check/tests/common/folder.rs"]
+mod folder;
+mod formats;
+mod github;
+mod hidden;
+mod hostile;
+mod inputs;
+#[cfg(target_os = "linux")]
+mod interrupt;
+#[cfg(target_os = "linux")]
+mod limits;
+mod lint;
+mod measures;
+#[path = "../../../check/tests/common/names.rs"]
+mod names;
+mod npy_files;
+mod output;
+mod page;
+mod places;
+mod raw_dtypes;
+#[cfg(feature = "remote")]
+mod remote;
+mod safetensors_files;
+mod sample;
+#[cfg(feature = "remote")]
+#[path = "../../../check/tests/common/server.rs"]
+mod server;
+mod skipped;
+#[cfg(target_os = "linux")]
+mod terminal;
+mod usage;
+mod wording;
+
+use std::ffi::OsStr;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{fs, str};
+
+use crate::folder::{Folder, folder};
+
+fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nonfinite"));
+    command.env_remove("NONFINITE_BACKEND");
+    command
+}
+
+/// The result of a run.
+struct Run {
+    status: i32,
+    out: String,
+    err: String,
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Self {
+        let text = |bytes: &[u8]| str::from_utf8(bytes).expect("output is UTF-8").to_owned();
+        let status = output.status.code().expect("no signal ended the command");
+        Self { status, out: text(&output.stdout), err: text(&output.stderr) }
+    }
+}
+
+fn run(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Run {
+    command().args(arguments).output().expect("the command starts").into()
+}
+
+fn check(path: &Path) -> Run {
+    run([OsStr::new("check"), path.as_os_str()])
+}
+
+fn check_in(folder: &Path, arguments: &[&str]) -> Run {
+    command()
+        .arg("check")
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the command starts")
+        .into()
+}
+
+/// A file in a folder of its own, which is removed with it.
+struct TestFile {
+    path: PathBuf,
+    _folder: Folder,
+}
+
+impl Deref for TestFile {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl<T: ?Sized> AsRef<T> for TestFile
+where
+    Path: AsRef<T>,
+{
+    fn as_ref(&self) -> &T {
+        self.path.as_path().as_ref()
+    }
+}
+
+fn file(name: &str, content: &[u8]) -> TestFile {
+    let folder = folder("file");
+    let path = folder.join(name);
+    fs::write(&path, content).expect("the build folder can be written to");
+    TestFile { path, _folder: folder }
+}
+
+/// A .npy file with a header as numpy writes it.
+fn npy(descr: &str, fortran_order: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+    let order = if fortran_order { "True" } else { "False" };
+    npy_text(&format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}\n"), data)
+}
+
+fn npy_text(text: &str, data: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(text.len()).expect("a short header").to_le_bytes();
+    [b"\x93NUMPY\x01\0", &length[..], text.as_bytes(), data].concat()
+}
+
+fn safetensors(header: impl AsRef<[u8]>, data: &[u8]) -> Vec<u8> {
+    let header = header.as_ref();
+    [&(header.len() as u64).to_le_bytes(), header, data].concat()
+}
+
+/// The file is refused: one line on standard error that says so, no result, exit status 2.
+#[track_caller]
+fn refused(name: &str, content: &[u8], message: &str) {
+    let run = check(&file(name, content));
+    assert_eq!(run.status, 2, "{name}: {}{}", run.out, run.err);
+    assert!(run.err.starts_with("nonfinite: ") && run.err.ends_with('\n'), "{name}: {}", run.err);
+    assert_eq!(run.err.lines().count(), 1, "{name}: {}", run.err);
+    assert!(run.err.contains(&format!("{name}: ")), "{name}: {}", run.err);
+    assert!(run.err.contains(message), "{name}: {message:?} is not in {}", run.err);
+    assert!(!run.err.trim_end().contains(char::is_control), "{name}: {:?}", run.err);
+    assert!(run.out.starts_with("checked 0 tensors, "), "{name}: {}", run.out);
+    assert_eq!(run.out.lines().count(), 1, "{name}: {}", run.out);
+}
+
+/// The result lines without the path of the file, and the summary without what depends on the
+/// machine.
+#[track_caller]
+fn results(run: &Run, path: &Path) -> Vec<String> {
+    let path = format!("{}: ", path.display());
+    run.out.lines().map(|line| without_speed(line.strip_prefix(&path).unwrap_or(line))).collect()
+}
+
+/// Cuts time, speed and backend out of the summary.
+fn without_speed(line: &str) -> String {
+    let summary = line.strip_prefix("checked ").and_then(|_| line.split_once(" in "));
+    let cut = summary.and_then(|(start, rest)| {
+        let (speed, end) = rest.split_once(": ")?;
+        assert!(speed.contains(" s, ") && speed.contains(" GB/s, backend "), "{speed}");
+        Some(format!("{start}: {end}"))
+    });
+    cut.unwrap_or_else(|| line.to_owned())
+}
+
+/// The file has these lines of bad tensors, and is clean without one.
+#[track_caller]
+fn assert_found(name: &str, content: &[u8], expected: &[&str]) {
+    let path = file(name, content);
+    let run = check(&path);
+    let mut found = results(&run, &path);
+    let summary = found.pop().expect("a summary");
+    assert_eq!(run.err, "", "{name}");
+    assert_eq!(found, expected, "{name}");
+    assert_eq!(run.status, i32::from(!expected.is_empty()), "{name}");
+    assert!(
+        summary.starts_with("checked ") && !summary.starts_with("checked 0"),
+        "{name}: {summary}"
+    );
+}
+
+#[track_caller]
+fn assert_results(name: &str, content: &[u8], status: i32, expected: &[&str]) {
+    let path = file(name, content);
+    let run = check(&path);
+    assert_eq!(run.err, "", "{name}");
+    assert_eq!(results(&run, &path), expected, "{name}");
+    assert_eq!(run.status, status, "{name}");
+}

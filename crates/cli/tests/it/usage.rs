@@ -1,0 +1,145 @@
+//! Arguments, environment and output.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use crate::{command, file, npy, run, safetensors};
+
+const NONE: [&str; 0] = [];
+
+#[test]
+fn help_and_version() {
+    for arguments in [&["--help"][..], &["-h"], &["check", "--help"], &["backends", "-h"]] {
+        let run = run(arguments);
+        assert_eq!((run.status, run.err.as_str()), (0, ""));
+        assert!(run.out.contains("Usage: nonfinite ") && run.out.contains("--help"), "{}", run.out);
+    }
+    let help = |arguments: &[&str]| run(arguments).out;
+    assert!(help(&["--help"]).contains("NONFINITE_BACKEND"));
+    let check = help(&["check", "--help"]);
+    for word in ["<FILE>...", "Exit status: 0", "--allow <PATTERN:KINDS>", "jsonl", "--max-bytes"] {
+        assert!(check.contains(word), "{word}");
+    }
+    for argument in ["--version", "-V"] {
+        let run = run([argument]);
+        assert_eq!((run.status, run.err.as_str()), (0, ""));
+        assert_eq!(run.out, concat!("nonfinite ", env!("CARGO_PKG_VERSION"), "\n"));
+    }
+}
+
+/// The help of a check fits a screen of 40 lines, and has at most 15 options.
+#[test]
+fn short_help() {
+    let help = run(["check", "--help"]).out;
+    let lines: Vec<_> = help.lines().collect();
+    assert!(lines.len() < 40 && lines.iter().all(|line| line.len() <= 100), "{help}");
+    let options = lines.iter().filter(|line| line.trim_start().starts_with('-'));
+    assert!((10..=15).contains(&options.count()), "{help}");
+}
+
+#[test]
+fn wrong_usage() {
+    let cases: [(&[&str], &str); 15] = [
+        (&["a.npy"], "\"a.npy\" is a file and no command: nonfinite check \"a.npy\" checks it"),
+        (&["src/"], "is a file and no command: nonfinite check \"src/\" checks it"),
+        (&NONE, "Usage: nonfinite <COMMAND>"),
+        (&["check"], "required arguments were not provided:\n  <FILE>..."),
+        (&["chek", "a.npy"], "a similar subcommand exists: 'check'"),
+        (&["check", "--fast", "a.npy"], "'--fast'"),
+        (&["backends", "a.npy"], "a.npy"),
+        (&["\x1b[2J"], "unrecognized subcommand"),
+        (&["check", "--\x1b[2J"], "unexpected argument"),
+        (&["check", "--allow", "x", "a.npy"], "no colon, as in '*.mask:-inf'"),
+        (&["check", "--allow", "x:+nan", "a.npy"], "is none of nan, inf, +inf, -inf and all"),
+        (&["check", "--fail-on", "zero", "a.npy"], "is none of nan, inf, +inf, -inf and all"),
+        (&["check", "--json", "--quiet", "a.npy"], "cannot be used with"),
+        (&["check", "--threads", "0", "a.npy"], "'--threads <N>'"),
+        (&["check", "--max-bytes", "-1", "a.npy"], "'-1'"),
+    ];
+    for (arguments, message) in cases {
+        let run = run(arguments);
+        assert_eq!(run.status, 2, "{arguments:?}");
+        assert_eq!(run.out, "", "{arguments:?}");
+        assert!(run.err.contains(message), "{arguments:?}: {}", run.err);
+        assert!(!run.err.replace('\n', "").contains(char::is_control), "{:?}", run.err);
+    }
+}
+
+#[test]
+fn backends() {
+    let run = run(["backends"]);
+    assert_eq!((run.status, run.err.as_str()), (0, ""));
+    let lines: Vec<Vec<&str>> =
+        run.out.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines.len(), nonfinite::backends().len());
+    for (line, backend) in lines.iter().zip(nonfinite::backends()) {
+        assert_eq!(
+            line[..2],
+            [backend.name, if backend.available { "available" } else { "unavailable" }]
+        );
+    }
+    let active: Vec<_> = lines.iter().filter(|line| line.get(2) == Some(&"active")).collect();
+    assert_eq!(active.len(), 1);
+    assert_eq!(active[0][1], "available");
+}
+
+#[test]
+fn backend_of_the_environment() {
+    let good = file("environment.npy", &npy("'<f4'", false, "(1,)", &[0; 4]));
+    for name in ["warp", "AVX512 ", "\x1b[2J"] {
+        for arguments in [&["backends".as_ref()][..], &["check".as_ref(), good.as_os_str()]] {
+            let run = crate::Run::from(
+                command().args(arguments).env("NONFINITE_BACKEND", name).output().unwrap(),
+            );
+            assert_eq!((run.status, run.out.as_str()), (2, ""));
+            assert!(
+                run.err.contains(&format!("NONFINITE_BACKEND: no backend {name:?} here")),
+                "{}",
+                run.err
+            );
+            assert_eq!(run.err.lines().count(), 1);
+        }
+    }
+    for (name, active) in
+        [("scalar", "scalar"), ("", nonfinite::Backend::available().next().unwrap().name())]
+    {
+        let run = crate::Run::from(
+            command().arg("backends").env("NONFINITE_BACKEND", name).output().unwrap(),
+        );
+        assert_eq!((run.status, run.err.as_str()), (0, ""));
+        assert!(run.out.contains(&format!("{active:<8} available active\n")), "{}", run.out);
+    }
+}
+
+/// A reader that goes away ends the output, not in a panic.
+#[test]
+fn broken_pipe() {
+    let entry = |i: usize| {
+        format!(r#""tensor {i}":{{"dtype":"F8_E5M2","shape":[1],"data_offsets":[{i},{}]}}"#, i + 1)
+    };
+    let header = format!("{{{}}}", (0..20_000).map(entry).collect::<Vec<_>>().join(","));
+    let many = file("many.safetensors", &safetensors(header, &[0x7C; 20_000]));
+    let mut child = command()
+        .arg("check")
+        .arg(&many)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut start = [0; 10];
+    child.stdout.take().unwrap().read_exact(&mut start).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.status.code(), Some(1));
+}
+
+/// Results that could not be written are no success.
+#[cfg(target_os = "linux")]
+#[test]
+fn full_disk() {
+    let full = || std::fs::File::create("/dev/full").unwrap();
+    let good = file("full.npy", &npy("'<f4'", false, "(1,)", &[0; 4]));
+    let output = command().arg("check").arg(&good).stdout(full()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("nonfinite: standard output: "));
+}

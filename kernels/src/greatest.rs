@@ -1,0 +1,50 @@
+//! Screens of x86: the greatest lane of some lines.
+
+use crate::isa::Isa;
+use crate::pieces::Line;
+
+/// The greatest lane of some lines, for [`Isa::may_hit`]: one instruction in place of a comparison
+/// and the work of narrowing, and one branch for each group. Two maxima, of which neither waits for
+/// the other.
+///
+/// ```text
+/// group of 4 lines, registers of 32 bytes
+///                  0   1   2   3   4   5   6   7        & mask
+///         a = max( 0 ,     2 ,     4 ,     6    )       lane by lane
+///         b = max(     1 ,     3 ,     5 ,     7)
+/// no hit if max(a, b) <= limit in every lane
+/// ```
+pub(crate) trait Greatest: Isa {
+    /// The greater lanes. Of elements of 8 bytes, only the upper halves need be compared.
+    fn max<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// The greatest lanes of at least one line, masked and, with `FLIP`, xored with `flip`.
+    #[inline(always)]
+    fn greatest<'x, const W: usize, const FLIP: bool>(
+        self,
+        lines: impl IntoIterator<Item = &'x Line>,
+        mask: Self::V,
+        flip: Self::V,
+    ) -> Self::V {
+        let mut most: [Option<Self::V>; 2] = [None; 2];
+        let mut which = 0;
+        for line in lines {
+            for i in 0..64 / Self::BYTES {
+                let mut lanes = self.and(self.load(line, i * Self::BYTES), mask);
+                if FLIP {
+                    lanes = self.xor(lanes, flip);
+                }
+                if let Some(most) = most[which % 2] {
+                    lanes = self.max::<W>(most, lanes);
+                }
+                most[which % 2] = Some(lanes);
+                which += 1;
+            }
+        }
+        match most {
+            [Some(a), Some(b)] => self.max::<W>(a, b),
+            [Some(a), None] => a,
+            _ => self.splat::<1>(0),
+        }
+    }
+}

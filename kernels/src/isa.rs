@@ -1,0 +1,159 @@
+//! What the leaves need of an instruction set. A backend implements this trait; the leaves of
+//! `loops/` are written over it.
+
+use crate::pieces::{Block, Line, Places};
+use crate::rule::{Rule, Screen};
+
+/// What a leaf compares, as a constant, so that it is compiled for one comparison.
+pub(crate) mod op {
+    /// Of a rule without flip and tilt: `(bits & mask) > least`.
+    pub(crate) const GREATER: u8 = 0;
+    /// Of a rule of hits: `(bits & mask) == bound`.
+    pub(crate) const EQUAL: u8 = 1;
+    /// The answer of a rule that is not tilted: `((bits & mask) ^ flip) > least`.
+    pub(crate) const ANSWER: u8 = 2;
+    /// The answer of any rule.
+    pub(crate) const TILTED: u8 = 3;
+    /// The answer of a rule for ones, and of its opposite: see [`Rule::is_ones`].
+    pub(crate) const ONES: u8 = 4;
+    pub(crate) const NOT_ONES: u8 = 5;
+}
+
+/// The numbers of a rule, in every lane. The compiler drops what a leaf does not use.
+#[derive(Clone, Copy)]
+pub(crate) struct With<V> {
+    pub(crate) mask: V,
+    pub(crate) flip: V,
+    pub(crate) least: V,
+    /// Of a rule of hits that compares for equality.
+    pub(crate) bound: V,
+    /// What a tilted rule subtracts from elements with a sign: 1, or 0 if the rule is not tilted.
+    pub(crate) tilt: V,
+    pub(crate) one: V,
+    /// 1 in every byte.
+    pub(crate) one_byte: V,
+    /// All ones for the opposite of a rule for ones, else zeros.
+    pub(crate) not_ones: V,
+    /// The top 16 bits of the mask in every 16-bit lane, or all of it in every byte.
+    pub(crate) top: V,
+}
+
+/// An instruction set: a token, which proves that the CPU has the instructions.
+///
+/// All methods are `#[inline(always)]`. They take slices and arrays, never pointers.
+pub(crate) trait Isa: Copy + 'static {
+    /// A register of lanes.
+    type V: Copy;
+    /// One answer for each lane.
+    type Hits: Copy;
+    /// Bytes of a register.
+    const BYTES: usize;
+
+    /// The register at byte `at`.
+    fn load(self, bytes: &[u8], at: usize) -> Self::V;
+    /// The low `W` bytes of a number in every lane.
+    fn splat<const W: usize>(self, bits: u64) -> Self::V;
+    fn and(self, a: Self::V, b: Self::V) -> Self::V;
+    fn xor(self, a: Self::V, b: Self::V) -> Self::V;
+    fn equal<const W: usize>(self, a: Self::V, b: Self::V) -> Self::Hits;
+    /// Signed, as all comparisons.
+    fn greater<const W: usize>(self, a: Self::V, b: Self::V) -> Self::Hits;
+    /// `masked`, less `tilt` in the lanes where `x` has its sign.
+    fn tilt<const W: usize>(self, masked: Self::V, x: Self::V, tilt: Self::V) -> Self::V;
+
+    /// Adds one to the counters of the lanes that are hits.
+    fn add<const W: usize>(self, counts: Self::V, hits: Self::Hits, one: Self::V) -> Self::V;
+    /// The sum of two registers of counters of bytes. Each is at most 128.
+    fn sum(self, counts: [Self::V; 2]) -> usize;
+
+    /// The registers of a [`Screen`].
+    type Screen: Copy;
+    /// Call once, outside of a loop.
+    fn screen<const W: usize>(self, screen: Screen) -> Self::Screen;
+    /// Whether an element of some lines may pass the screen. May say yes if only the upper bits of
+    /// an element reach the limit. `FLIP` is for screens with a flip.
+    fn may_hit<'x, const W: usize, const FLIP: bool>(
+        self,
+        lines: impl IntoIterator<Item = &'x Line>,
+        screen: Self::Screen,
+    ) -> bool;
+
+    /// Bit `i` for element `i` of a line.
+    fn line_bits<const W: usize, const OP: u8>(self, line: &Line, with: &With<Self::V>) -> u64;
+    /// Whether [`Isa::pack`] is given `ONES`.
+    const PACKS_ONES: bool;
+    /// Bit `i` for element `i` of a block, low byte first.
+    fn pack<const W: usize, const OP: u8>(
+        self,
+        block: &Block<W>,
+        with: &With<Self::V>,
+        out: &mut [u8; 8],
+    );
+
+    /// Lines of a turn of byte masks of elements of 8 bytes. Other turns have 4 lines.
+    const TURN_OF_8: usize;
+    /// The answers for a turn.
+    fn answer_turn<const W: usize, const OP: u8>(
+        self,
+        lines: &[Line],
+        with: &With<Self::V>,
+        out: &mut Places,
+    );
+    /// The answers for a line, from place `at` on or to the last `64 / W` places.
+    fn answer_line<const W: usize, const OP: u8>(
+        self,
+        line: &Line,
+        with: &With<Self::V>,
+        out: &mut Places,
+        at: usize,
+    );
+    /// Writes the same answer for 64 elements. `answer` has it in every byte.
+    fn fill(self, answer: Self::V, out: &mut [core::mem::MaybeUninit<bool>; 64]);
+
+    /// Call once, outside of a loop.
+    #[inline(always)]
+    fn with<const W: usize>(self, rule: &Rule) -> With<Self::V> {
+        let top = match W {
+            1 => self.splat::<1>(rule.mask()),
+            _ => self.splat::<2>(rule.mask() >> (8 * W - 16)),
+        };
+        With {
+            mask: self.splat::<W>(rule.mask()),
+            flip: self.splat::<W>(rule.flip()),
+            least: self.splat::<W>(rule.least()),
+            bound: self.splat::<W>(rule.equal_to::<W>()),
+            tilt: self.splat::<W>(rule.is_tilted().into()),
+            one: self.splat::<W>(1),
+            // 1 for all widths, which the compiler does not see: of the minimum of a byte and a
+            // known 1 it makes two instructions.
+            one_byte: self.splat::<1>(rule.size().count_ones().into()),
+            not_ones: self.splat::<8>(if rule.usual() { u64::MAX } else { 0 }),
+            top,
+        }
+    }
+
+    /// The answers or hits of the lanes of a register.
+    #[inline(always)]
+    fn hits<const W: usize, const OP: u8>(self, x: Self::V, with: &With<Self::V>) -> Self::Hits {
+        let masked = self.and(x, with.mask);
+        match OP {
+            op::GREATER => self.greater::<W>(masked, with.least),
+            op::EQUAL => self.equal::<W>(masked, with.bound),
+            op::ANSWER => self.greater::<W>(self.xor(masked, with.flip), with.least),
+            _ => {
+                let tilted = self.tilt::<W>(masked, x, with.tilt);
+                self.greater::<W>(self.xor(tilted, with.flip), with.least)
+            }
+        }
+    }
+
+    /// [`Isa::line_bits`] of the answers of a rule that is tilted or not.
+    #[inline(always)]
+    fn answers<const W: usize>(self, line: &Line, tilted: bool, with: &With<Self::V>) -> u64 {
+        if tilted {
+            self.line_bits::<W, { op::TILTED }>(line, with)
+        } else {
+            self.line_bits::<W, { op::ANSWER }>(line, with)
+        }
+    }
+}

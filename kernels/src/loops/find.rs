@@ -1,0 +1,98 @@
+//! The search: the first line with an element for which the answer is yes.
+//!
+//! ```text
+//! find(x):
+//!     compare the first line                        a hit is often at the very beginning
+//!     of 64 bytes: end
+//!     of 128 bytes and less: compare the last line
+//!     skip groups of lines that cannot hold a hit   4 lines; of 1 KiB and more, 8 lines from a
+//!                                                   cache line on; the last group overlaps
+//!     compare line by line behind them              the last line overlaps
+//! ```
+//!
+//! A group may pass the screen without a hit, if the screen is not exact: see [`Rule::is_screen`].
+//! Then all lines behind it are compared, so the driver cuts such inputs into pieces. Of elements
+//! of 8 bytes, of which NaN and infinities have the same upper half, 8 lines are compared before
+//! the next groups are skipped.
+
+use crate::isa::Isa;
+use crate::pieces::{Hit, Long, Windows};
+use crate::rule::Rule;
+
+/// From this length on, in bytes, groups have 8 lines, as long as that many are left.
+const EIGHT_FROM: usize = 1024;
+
+/// The first line with an element for which the answer is yes.
+#[inline(always)]
+pub(crate) fn find<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) -> Hit {
+    let (with, tilted) = (isa.with::<W>(rule), rule.is_tilted());
+    let bits = isa.answers::<W>(x.first(), tilted, &with);
+    if bits != 0 {
+        return Hit { at: 0, bits };
+    }
+    let mut line = x.lines().after(1);
+    loop {
+        match rule.screen::<W>() {
+            Some(screen) if x.len() > 128 => {
+                let with = isa.screen::<W>(screen);
+                let dirty = if W == 1 && screen.flip != 0 {
+                    skip::<I, W, true>(isa, x, line, with)
+                } else {
+                    skip::<I, W, false>(isa, x, line, with)
+                };
+                let Some(dirty) = dirty else { return Hit::NONE };
+                line = dirty;
+            }
+            _ if x.len() == 64 => return Hit::NONE,
+            _ => {}
+        }
+        // 8 lines of elements of 8 bytes: `size` is 8. The compiler does not see that, so it does
+        // not unroll the loop.
+        let mut lines = if W == 8 { rule.size() } else { usize::MAX };
+        while lines != 0 {
+            let bits = isa.answers::<W>(&line.here()[0], tilted, &with);
+            if bits != 0 {
+                return Hit { at: line.place(x), bits };
+            }
+            if line.is_last() {
+                return Hit::NONE;
+            }
+            line = line.after(1);
+            lines -= 1;
+        }
+    }
+}
+
+/// The first line of the first group from `from` on that may hold a hit. The lines before hold
+/// none.
+#[inline(always)]
+fn skip<'x, I: Isa, const W: usize, const FLIP: bool>(
+    isa: I,
+    x: Long<'x>,
+    from: Windows<'x, 1>,
+    screen: I::Screen,
+) -> Option<Windows<'x, 1>> {
+    let Some(first) = Windows::<4>::new(x.bytes()) else {
+        return isa.may_hit::<W, FLIP>(x.four(), screen).then_some(from);
+    };
+    let mut four = from.begin(first);
+    if x.len() >= EIGHT_FROM
+        && let Some(eight) = Windows::<8>::new(x.bytes())
+    {
+        let mut eight = from.begin(eight).aligned(W);
+        while !eight.is_last() {
+            if isa.may_hit::<W, FLIP>(eight.here(), screen) {
+                return Some(eight.begin(x.lines()));
+            }
+            eight = eight.after(8);
+        }
+        four = eight.begin(first);
+    }
+    while !isa.may_hit::<W, FLIP>(four.here(), screen) {
+        if four.is_last() {
+            return None;
+        }
+        four = four.after(4);
+    }
+    Some(four.begin(x.lines()))
+}

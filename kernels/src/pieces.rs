@@ -1,0 +1,280 @@
+//! How the leaves see memory: lines of 64 bytes, at any address, and windows of lines that move
+//! over an input. The last window overlaps the one before, so that no loop goes element by element.
+//!
+//! ```text
+//! x          0 ---------------------------------------------- len
+//! windows    [ 4 lines ][ 4 lines ][ 4 lines ]
+//!                                        [ 4 lines ]           the last one
+//! ```
+#![expect(unsafe_code, reason = "arrays inside of a slice")]
+
+use core::marker::PhantomData;
+use core::mem::MaybeUninit;
+use core::slice;
+
+/// 64 bytes of input, the size of a cache line.
+pub(crate) type Line = [u8; 64];
+
+/// Four lines.
+pub(crate) type Four = [Line; 4];
+
+/// 64 elements of `W` bytes.
+pub(crate) type Block<const W: usize> = [Line; W];
+
+/// Places for answers: a byte for each element. A function that takes places writes all of them.
+pub(crate) type Places = [MaybeUninit<bool>];
+
+/// Bytes that are counted before the counters of one byte are added up. With two registers of 16
+/// bytes a counter reaches 128.
+pub(crate) const COUNTED: usize = 4096;
+
+/// Bytes that are skipped, or not, by one branch.
+pub(crate) const GROUP: usize = 1024;
+
+/// At least 64 bytes of whole elements: what a leaf takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Long<'x>(&'x [u8]);
+
+impl<'x> Long<'x> {
+    /// `None` if there are fewer than 64 bytes.
+    #[inline(always)]
+    pub(crate) const fn new(x: &'x [u8]) -> Option<Self> {
+        if x.len() >= 64 { Some(Self(x)) } else { None }
+    }
+
+    /// # Panics
+    /// If there are fewer than 64 bytes.
+    #[inline(always)]
+    pub(crate) const fn of(x: &'x [u8]) -> Self {
+        assert!(x.len() >= 64);
+        Self(x)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn bytes(self) -> &'x [u8] {
+        self.0
+    }
+
+    #[inline(always)]
+    pub(crate) const fn len(self) -> usize {
+        self.0.len()
+    }
+
+    /// The first line.
+    #[inline(always)]
+    pub(crate) const fn first(self) -> &'x Line {
+        // SAFETY: there are at least 64 bytes.
+        unsafe { &*self.0.as_ptr().cast() }
+    }
+
+    /// Of 64 to 256 bytes: two lines from the beginning and two up to the end. All bytes are in
+    /// one.
+    #[inline(always)]
+    pub(crate) fn four(self) -> [&'x Line; 4] {
+        let last = self.0.len() - 64;
+        let second = last.min(64);
+        // SAFETY: each place is at most `last`, so 64 bytes follow.
+        let line = |at| unsafe { &*self.0.as_ptr().add(at).cast() };
+        [line(0), line(second), line(last - second), line(last)]
+    }
+
+    /// The windows of one line.
+    #[inline(always)]
+    pub(crate) fn lines(self) -> Windows<'x, 1> {
+        Windows::starting(self.0)
+    }
+
+    /// The line that begins `bytes` behind the first, or the last line if that is before. With it
+    /// come the bytes between the beginning of the input and the line.
+    #[inline(always)]
+    pub(crate) fn line_at(self, bytes: usize) -> (usize, &'x Line) {
+        let at = bytes.min(self.0.len() - 64);
+        // SAFETY: 64 bytes follow `at`.
+        (at, unsafe { &*self.0.as_ptr().add(at).cast() })
+    }
+}
+
+/// What a search finds: a line with hits.
+///
+/// Not the index of the hit, which is known some time after the line is: a branch leads to the
+/// line, and CPUs guess branches. So what follows a search begins at the line at once.
+#[derive(Clone, Copy)]
+pub(crate) struct Hit {
+    /// The bytes before the line. No element there is a hit.
+    pub(crate) at: usize,
+    /// Bit `i` for element `i` behind these bytes. 0 if there is no hit at all.
+    pub(crate) bits: u64,
+}
+
+impl Hit {
+    pub(crate) const NONE: Self = Self { at: 0, bits: 0 };
+
+    #[inline(always)]
+    pub(crate) const fn is_some(self) -> bool {
+        self.bits != 0
+    }
+
+    /// The index of the first hit, among elements of `width` bytes.
+    #[inline(always)]
+    pub(crate) const fn index(self, width: usize) -> Option<usize> {
+        let first = self.bits.trailing_zeros() as usize;
+        if self.is_some() { Some(elements(self.at, width) + first) } else { None }
+    }
+}
+
+/// `N` lines that move over an input.
+///
+/// A pointer and not an index: on many CPUs an instruction with a base and an index takes more
+/// slots than one with a base.
+#[derive(Clone, Copy)]
+pub(crate) struct Windows<'x, const N: usize> {
+    /// The window begins here, or at `last` if that is before. Never before the input.
+    at: *const u8,
+    /// The last window begins here.
+    last: *const u8,
+    x: PhantomData<&'x [Line; N]>,
+}
+
+impl<'x, const N: usize> Windows<'x, N> {
+    /// The first window. `None` if the input is shorter.
+    #[inline(always)]
+    pub(crate) fn new(x: &'x [u8]) -> Option<Self> {
+        (x.len() >= 64 * N).then(|| Self::starting(x))
+    }
+
+    /// The input must be at least as long as a window.
+    #[inline(always)]
+    fn starting(x: &'x [u8]) -> Self {
+        debug_assert!(x.len() >= 64 * N);
+        let at = x.as_ptr();
+        let last = at.wrapping_add(x.len()).wrapping_sub(64 * N);
+        Self { at, last, x: PhantomData }
+    }
+
+    /// The lines of the window.
+    #[inline(always)]
+    pub(crate) fn here(self) -> &'x [Line; N] {
+        // SAFETY: `at` is not before the input, and `N` lines follow `last`, so they follow the
+        // lesser of both.
+        unsafe { &*self.at.min(self.last).cast() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_last(self) -> bool {
+        self.at >= self.last
+    }
+
+    /// The window that begins `lines` lines later, or the last one.
+    #[inline(always)]
+    pub(crate) fn after(self, lines: usize) -> Self {
+        // Not the lesser of both: the next window would wait for the comparison.
+        Self { at: self.at.wrapping_add(64 * lines), ..self }
+    }
+
+    /// The window moved back to the cache line that it begins in. It must be at least 64 bytes
+    /// behind the beginning of the input. Only if elements are aligned to their width: otherwise a
+    /// line would begin within an element.
+    #[inline(always)]
+    pub(crate) fn aligned(self, width: usize) -> Self {
+        let aligned = self.at.addr() & (width - 1) == 0;
+        Self { at: self.at.map_addr(|at| if aligned { at & !63 } else { at }), ..self }
+    }
+
+    /// The window of another length that begins where this window does.
+    #[inline(always)]
+    pub(crate) fn begin<const M: usize>(self, of: Windows<'x, M>) -> Windows<'x, M> {
+        Windows { at: self.at.min(self.last), ..of }
+    }
+
+    /// The bytes between the beginning of the input and the window.
+    #[inline(always)]
+    pub(crate) fn place(self, x: Long<'x>) -> usize {
+        self.at.min(self.last).addr() - x.0.as_ptr().addr()
+    }
+}
+
+/// `N` lines of elements of `W` bytes and the places of their answers, which move over an input and
+/// its output.
+pub(crate) struct Turns<'a, const W: usize, const N: usize> {
+    x: *const u8,
+    /// The turn begins here: at or between `x` and `last`.
+    at: *const u8,
+    last: *const u8,
+    /// As many places as elements follow `x`.
+    out: *mut MaybeUninit<bool>,
+    both: PhantomData<(&'a [u8], &'a mut Places)>,
+}
+
+impl<'a, const W: usize, const N: usize> Turns<'a, W, N> {
+    /// The first turn. `None` if the input is shorter.
+    ///
+    /// # Panics
+    /// If there are not as many places as elements.
+    #[inline(always)]
+    pub(crate) fn new(x: &'a [u8], out: &'a mut Places) -> Option<Self> {
+        assert!(x.len() == out.len() * W);
+        let at = x.as_ptr();
+        let last = at.wrapping_add(x.len()).wrapping_sub(64 * N);
+        let (out, both) = (out.as_mut_ptr(), PhantomData);
+        (x.len() >= 64 * N).then_some(Self { x: at, at, last, out, both })
+    }
+
+    /// The lines of the turn and their places.
+    #[inline(always)]
+    pub(crate) fn here(&mut self) -> (&[Line; N], &mut Places) {
+        let element = (self.at.addr() - self.x.addr()) / W;
+        // SAFETY: `N` lines follow `last`, and `at` is at or between `x` and `last`. As many places
+        // as elements follow `out`, so the places of `N` lines follow the place of the element at
+        // `at`. Nothing else refers to the places, which are borrowed with `self`.
+        unsafe {
+            let places = slice::from_raw_parts_mut(self.out.add(element), 64 * N / W);
+            (&*self.at.cast(), places)
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_last(&self) -> bool {
+        self.at >= self.last
+    }
+
+    /// Moves to the next turn. With a mask of `!63` it begins at a cache line: see [`alignment`].
+    #[inline(always)]
+    pub(crate) fn advance(&mut self, mask: usize) {
+        debug_assert!(mask | 63 == !0);
+        self.at = self.at.wrapping_add(64 * N).map_addr(|at| at & mask).min(self.last);
+    }
+}
+
+/// The `N` places that begin at `at`, or the last `N`.
+///
+/// # Panics
+/// If there are fewer than `N`.
+#[inline(always)]
+pub(crate) fn places<const N: usize>(out: &mut Places, at: usize) -> &mut [MaybeUninit<bool>; N] {
+    assert!(out.len() >= N);
+    let at = at.min(out.len() - N);
+    // SAFETY: `at + N` is at most the length.
+    unsafe { &mut *out.as_mut_ptr().add(at).cast() }
+}
+
+/// What an address is masked with, so that turns begin at cache lines if elements are aligned.
+/// Loads that cross cache lines take twice the time.
+#[inline(always)]
+pub(crate) fn alignment(x: &[u8], width: usize) -> usize {
+    if x.as_ptr().addr() & (width - 1) == 0 { !63 } else { !0 }
+}
+
+/// The bytes before the first cache line of an input, if its elements are aligned, else 0. At most
+/// the length of the input.
+#[inline(always)]
+pub(crate) fn until_line(x: &[u8], width: usize) -> usize {
+    let head = x.as_ptr().addr().wrapping_neg() % 64;
+    if head & (width - 1) == 0 { head.min(x.len()) } else { 0 }
+}
+
+/// How many whole elements of `width` bytes are in so many bytes. By a shift: a division by a width
+/// that is known at run time takes as long as a search of 64 bytes.
+#[inline(always)]
+pub(crate) const fn elements(bytes: usize, width: usize) -> usize {
+    bytes >> width.trailing_zeros()
+}

@@ -1,0 +1,36 @@
+//! Answers in a number, written as bytes.
+#![expect(unsafe_code, reason = "several answers are one store")]
+
+use core::mem::MaybeUninit;
+
+/// Bit `i` as byte `i`, for the low eight bits.
+#[inline(always)]
+pub(crate) fn eight(bits: u64, out: &mut [MaybeUninit<bool>; 8]) {
+    // All bits in every byte; of byte `i`, bit `i` is kept, and moves to the top of its byte by an
+    // addition that carries out of no byte.
+    let kept = ((bits & 0xFF) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
+    put(lowest_bits((kept + 0x7F7F_7F7F_7F7F_7F7F) >> 7), out);
+}
+
+/// The lowest bit of each of the first `N` bytes.
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
+#[inline(always)]
+pub(crate) fn low_bits<const N: usize>(bytes: u64, out: &mut [MaybeUninit<bool>; N]) {
+    put(lowest_bits(bytes), out);
+}
+
+#[inline(always)]
+fn lowest_bits(bytes: u64) -> u64 {
+    bytes & 0x0101_0101_0101_0101
+}
+
+/// One store of the first `N` of some answers, low byte first. The answers come from
+/// [`lowest_bits`].
+#[inline(always)]
+fn put<const N: usize>(answers: u64, out: &mut [MaybeUninit<bool>; N]) {
+    const { assert!(N <= 8) };
+    let bytes: [u8; 8] = answers.to_le_bytes();
+    // SAFETY: `N` of the 8 bytes are copied to `N` places. Each byte is 0 or 1, a `bool`: all
+    // callers are in this module, and pass what `lowest_bits` returned.
+    unsafe { out.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), N) }
+}

@@ -1,0 +1,253 @@
+//! The input: elements of one size at the coordinates of a tensor.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::dims::{Dim, Dims, sort};
+use super::layout::{Layout, LayoutError, Shape};
+
+/// A strided tensor: memory, sizes and strides, and the place of coordinate 0. Every element
+/// exists, and nothing writes to it during `'a`: this is checked once, when the tensor is made.
+///
+/// Sizes and strides are listed from the outermost dimension to the innermost. Strides are in
+/// elements. They may be negative or 0, and dimensions may overlap. A dimension of size 1 may have
+/// any stride, and a tensor without elements any offset and strides.
+#[derive(Clone, Copy)]
+pub struct Tensor<'a> {
+    /// Coordinate 0.
+    pub(super) start: *const u8,
+    /// Bytes of an element: 1, 2, 4 or 8.
+    pub(super) element: usize,
+    /// Whether all bytes from the first element to the last may be read. Bytes between the elements
+    /// of an `ndarray` may belong to another array.
+    pub(super) gaps: bool,
+    layout: Layout<'a>,
+    lifetime: PhantomData<&'a [u8]>,
+}
+
+// SAFETY: a `Tensor` is a shared borrow of plain bytes that nothing writes to.
+unsafe impl Send for Tensor<'_> {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Tensor<'_> {}
+
+impl<'a> Tensor<'a> {
+    /// One dimension: the whole elements in `x`, of `element` bytes each.
+    ///
+    /// # Panics
+    /// If `element` is not 1, 2, 4 or 8; so do all functions that make a tensor.
+    #[inline(always)]
+    #[must_use]
+    pub const fn flat(x: &'a [u8], element: usize) -> Self {
+        let layout = Layout::flat(elements(x, element));
+        Self { start: x.as_ptr(), element, gaps: true, layout, lifetime: PhantomData }
+    }
+
+    /// The tensor of these sizes, at most eight, in row-major order from the first byte of `x` on.
+    ///
+    /// # Errors
+    /// [`LayoutError`] if there are more sizes, or if an element is not in `x`.
+    pub fn row_major(x: &'a [u8], element: usize, sizes: &[usize]) -> Result<Self, LayoutError> {
+        Self::new(x, element, 0, Shape::row_major(sizes)?)
+    }
+
+    /// The tensor of these sizes and strides, at most eight, with coordinate 0 at element `offset`.
+    ///
+    /// # Errors
+    /// [`LayoutError`] if there are more sizes or not as many strides, or if an element is not in
+    /// `x`.
+    pub fn strided(
+        x: &'a [u8],
+        element: usize,
+        offset: usize,
+        sizes: &[usize],
+        strides: &[isize],
+    ) -> Result<Self, LayoutError> {
+        Self::new(x, element, offset, Shape::strided(sizes, strides)?)
+    }
+
+    /// [`Tensor::strided`] with strides of type `usize`.
+    ///
+    /// # Errors
+    /// As [`Tensor::strided`], and [`LayoutError::LargeStride`].
+    pub fn strided_unsigned(
+        x: &'a [u8],
+        element: usize,
+        offset: usize,
+        sizes: &[usize],
+        strides: &[usize],
+    ) -> Result<Self, LayoutError> {
+        Self::new(x, element, offset, Shape::unsigned(sizes, strides)?)
+    }
+
+    /// [`Tensor::strided`] of up to 64 dimensions: sizes and strides stay where they are.
+    ///
+    /// # Errors
+    /// As [`Tensor::strided`].
+    pub fn strided_borrowed(
+        x: &'a [u8],
+        element: usize,
+        offset: usize,
+        sizes: &'a [usize],
+        strides: &'a [isize],
+    ) -> Result<Self, LayoutError> {
+        Self::new(x, element, offset, Shape::borrowed(sizes, strides)?)
+    }
+
+    // Inlined, as are all that make a part of it, so that the tensor is not copied again and again.
+    #[inline(always)]
+    fn new(
+        x: &'a [u8],
+        element: usize,
+        offset: usize,
+        shape: Shape<'a>,
+    ) -> Result<Self, LayoutError> {
+        let layout = Layout::new(shape, elements(x, element), offset)?;
+        let offset = if layout.len() == 0 { 0 } else { offset };
+        // SAFETY: the layout has been checked against `x`.
+        Ok(unsafe {
+            Self::from_raw(x.as_ptr().wrapping_add(offset * element), element, true, layout)
+        })
+    }
+
+    /// # Safety
+    /// During `'a` each element can be read, is initialised, and nothing writes to it; with `gaps`
+    /// the same holds for all between them. All of them are in one allocation. `element` is 1, 2, 4
+    /// or 8.
+    pub(super) const unsafe fn from_raw(
+        start: *const u8,
+        element: usize,
+        gaps: bool,
+        layout: Layout<'a>,
+    ) -> Self {
+        Self { start, element, gaps, layout, lifetime: PhantomData }
+    }
+
+    /// The same tensor. Bytes between its elements are not read.
+    #[must_use]
+    pub const fn apart(self) -> Self {
+        Self { gaps: false, ..self }
+    }
+
+    /// The number of elements: the product of the sizes.
+    #[must_use]
+    #[inline(always)]
+    pub const fn len(&self) -> usize {
+        self.layout.len()
+    }
+
+    /// Whether a size is 0.
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The sizes of the dimensions, outermost first.
+    #[must_use]
+    #[inline]
+    pub fn sizes(&self) -> &[usize] {
+        self.layout.sizes()
+    }
+
+    /// The strides of the dimensions in elements, outermost first. The stride of a dimension of
+    /// size 1 has no meaning.
+    #[must_use]
+    #[inline]
+    pub fn strides(&self) -> &[isize] {
+        self.layout.strides()
+    }
+
+    /// Whether the elements are adjacent, in row-major order.
+    #[must_use]
+    #[inline(always)]
+    pub const fn is_dense(&self) -> bool {
+        self.layout.is_dense()
+    }
+
+    /// The bytes of the elements, if these are adjacent, in row-major order.
+    #[must_use]
+    #[inline(always)]
+    pub fn dense(&self) -> Option<&'a [u8]> {
+        // SAFETY: `len` adjacent elements from `start` on, which can be read during `'a`.
+        let bytes =
+            || unsafe { core::slice::from_raw_parts(self.start, self.layout.len() * self.element) };
+        if self.is_dense() { Some(bytes()) } else { None }
+    }
+
+    /// The box of `len` elements from row-major index `first` on: some coordinates of dimension
+    /// `dimension`, one coordinate of each dimension before it, and all coordinates of the
+    /// dimensions behind it. [`Tensor::sizes`] of the box are those of the whole tensor.
+    ///
+    /// # Panics
+    /// If these elements are not such a box of the tensor.
+    #[must_use]
+    #[inline(never)]
+    pub fn part(&self, first: usize, len: usize, dimension: usize) -> Self {
+        let (layout, at) = self.layout.part(first, len, dimension);
+        let at = at.wrapping_mul(self.element as isize);
+        Self { start: self.start.wrapping_offset(at), layout, ..*self }
+    }
+
+    /// Row number `row` along dimension `axis`. Rows are numbered in row-major order of the other
+    /// dimensions.
+    #[cfg(feature = "stats")]
+    pub(super) fn row(&self, axis: usize, mut row: usize) -> Self {
+        let (mut along, mut at) = (Dim::ONE, 0isize);
+        for dim in &*self.dims() {
+            if dim.row == axis as isize {
+                along = *dim;
+            } else {
+                at = at.wrapping_add(dim.input.wrapping_mul((row % dim.size) as isize));
+                row /= dim.size;
+            }
+        }
+        let start = self.start.wrapping_offset(at.wrapping_mul(self.element as isize));
+        Self { start, layout: Layout::line(along.size, along.input), ..*self }
+    }
+
+    /// The dimensions larger than 1 in row-major order.
+    pub(super) fn dims(&self) -> Dims {
+        self.layout.dims()
+    }
+
+    /// Bytes of an element: 1, 2, 4 or 8.
+    #[inline(always)]
+    pub(super) const fn element(&self) -> usize {
+        self.element
+    }
+
+    pub(super) fn layout(&self) -> &Layout<'a> {
+        &self.layout
+    }
+
+    /// The elements in the order of memory, for questions that do not depend on order. Broadcast
+    /// elements occur once. Also returns how often the tensor repeats each element.
+    pub(super) fn unordered(&self) -> (Dims, usize) {
+        let mut repeats = 1;
+        let mut dims = Dims::new();
+        for dim in &*self.dims() {
+            match dim.input {
+                0 => repeats *= dim.size,
+                _ => dims.push(Dim { output: 0, row: 0, ..*dim }),
+            }
+        }
+        dims.forwards();
+        sort(dims.list_mut(), |dim| dim.input as usize);
+        dims.merge();
+        (dims, repeats)
+    }
+}
+
+/// The number of whole elements.
+#[inline(always)]
+const fn elements(x: &[u8], element: usize) -> usize {
+    assert!(matches!(element, 1 | 2 | 4 | 8), "elements of 1, 2, 4 or 8 bytes");
+    x.len() >> element.trailing_zeros()
+}
+
+/// Prints no data, which may be large.
+impl fmt::Debug for Tensor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tensor").field("layout", &self.layout).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,269 @@
+# mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
+"""One run of a model at a level of optimisation, and what it found in the names of the model."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nonfinite.trace import inputs as inputs_
+from nonfinite.trace.model import Key, Place
+from nonfinite.trace.names import group_of
+from nonfinite.trace.native import FLOATS, Event, look_of
+from nonfinite.trace.origin import Judge, Judged
+from nonfinite.trace.prepare import Prepared
+from nonfinite.trace.results import (
+    ENTRY,
+    INTENDED,
+    NAN_FROM_INF,
+    ORIGIN,
+    OVERFLOW,
+    PROPAGATION,
+    Finding,
+    Look,
+    Node,
+    Peak,
+)
+from nonfinite.trace.weights import bad_weights, weight_look
+
+if TYPE_CHECKING:
+    from nonfinite.trace.onnx import Tracer
+
+BAD = (ORIGIN, NAN_FROM_INF, ENTRY, OVERFLOW)
+
+
+@dataclass(eq=False)
+class Found:
+    """A finding, and where it was found."""
+
+    place: Place
+    """In the graph that ran."""
+    nodes: tuple[Place, ...]
+    """In the model. The finding names the first one."""
+    event: Event | None
+    """None if all values are finite."""
+    sequence: int
+    finding: Finding
+    exact: bool
+    """Whether the node is known, and the tensors are as in the model."""
+
+
+class Run:
+    """One run of the model, with its findings. Ends with `close`."""
+
+    def __init__(self, tracer: "Tracer", prepared: Prepared, arrays: dict[str, Any]) -> None:
+        assert prepared.table is not None
+        self.prepared = prepared
+        self._tracer = tracer
+        self.graph, self.names = prepared.graph, prepared.names
+        library, folder = tracer.options.library, prepared.weights_folder
+        self.weights = self._named(bad_weights(library, self.graph, folder))
+        self._looks = tracer.looks(arrays)
+        self.bad_inputs = {key: look for key, look in self._looks.items() if look.bad}
+        prepared.run(inputs_.feeds(tracer.model.graph, arrays))
+        self.events = prepared.table.events()
+        self.rows = prepared.table.rows()
+        self.judge = Judge(
+            self.graph, prepared.keys, self.events, self.weights | self.bad_inputs,
+            lambda place: tracer.allowed(self.names.nodes(place)),
+        )  # fmt: skip
+        found = [self._found(each) for each in self.judge.judged if each.kind != PROPAGATION]
+        self.found = sorted(self._with_overflows(found), key=lambda each: each.sequence)
+        self._intended = {
+            key for each in self.judge.judged if each.intended
+            for key in self.graph.outputs_of(each.place)
+        }  # fmt: skip
+
+    def close(self) -> None:
+        """Ends the session and removes its files."""
+        self.prepared.close()
+
+    @property
+    def settled(self) -> bool:
+        """Whether a run that did not look at all tensors has shown that nothing is bad.
+
+        A bad element is carried on to the tensors that were looked at, except to one without
+        elements.
+        """
+        empty = any(row.calls and not row.look.elements for row in self.rows)
+        return not (self.events or self.weights or self.bad_inputs or self.found or empty)
+
+    @property
+    def first(self) -> Found | None:
+        """The earliest finding that is bad and reaches an output.
+
+        An input with -Inf only, such as a mask, is passed over if a NaN came later.
+        """
+        bad = (each for each in self.found if each.finding.kind in BAD and each.finding.reaches)
+        return next(bad, None)
+
+    def bad_outputs(self) -> list[str]:
+        """The outputs of the model that are bad, without intended masks."""
+        bad = {self.prepared.keys[event.number] for event in self.events} - self._intended
+        constants = self.weights | self.bad_inputs
+        bad |= {key for key, look in constants.items() if not look.only_minus_inf}
+        graph = self.graph
+        outputs = graph.main.graph.output
+        return [value.name for value in outputs if graph.key(graph.main, value.name) in bad]
+
+    def peaks(self) -> list[Peak]:
+        """How close the tensors came to the limits of their types, the closest one first."""
+        found: dict[str, Peak] = {}
+        for row, key in zip(self.rows, self.prepared.keys, strict=True):
+            if math.isfinite(row.largest) and math.isfinite(row.look.limit):
+                dtype, limit = FLOATS.get(row.shape.element, "?"), row.look.limit
+                dtype, limit = self.prepared.overflows.declared(key) or (dtype, limit)
+                name = self.names.tensor(key)
+                peak = Peak(name, dtype, row.largest, row.largest / limit)
+                if name not in found or found[name].share < peak.share:
+                    found[name] = peak
+        return sorted(found.values(), key=lambda peak: -peak.share)
+
+    def unclear(self) -> bool:
+        """Whether a run of the graph as it is may say more."""
+        if self.first is None:
+            # Nodes may have become a bad constant, which is an output of the model.
+            return bool(self.bad_outputs()) and any(map(self._folded, self.weights.values()))
+        return any(each.finding.kind in BAD and not each.exact for each in self.found)
+
+    def refine(self, inner: "Run") -> None:
+        """Takes from a run of the graph as it is which node of a fused node it was, or of those
+        that became a constant."""
+        first = self.first
+        for index, each in enumerate(self.found):
+            same = [one for one in inner.found if one.nodes[:1] and one.nodes[0] in each.nodes]
+            if not same and each is first and any(map(self._folded, each.finding.sources)):
+                same = [inner.first] if inner.first else []
+            if each.exact or not same:
+                continue
+            nodes = tuple(dict.fromkeys([same[0].nodes[0], *each.nodes]))
+            folded = same[0].nodes[0] not in each.nodes
+            finding = dataclasses.replace(
+                same[0].finding,
+                covers=same[0].finding.covers if folded else _covers(nodes),
+                ran_as="constant" if folded else each.finding.ran_as,
+                reaches=each.finding.reaches,
+            )
+            self.found[index] = dataclasses.replace(each, finding=finding, nodes=nodes)
+
+    def _folded(self, look: Look) -> bool:
+        """Whether a bad constant is none of the model."""
+        original = self._tracer.original
+        return look.name not in {key[1] for key in (*original.weights, *original.inputs)}
+
+    def _named(self, looks: dict[Key, Look], reader: Place | None = None) -> dict[Key, Look]:
+        """With the names of the model. A tensor that the runtime keeps in another order has no
+        shape and no coordinate."""
+        named = {}
+        for key, look in looks.items():
+            named[key] = dataclasses.replace(look, name=self.names.tensor(key, reader))
+            if not self.names.same(key):
+                named[key] = dataclasses.replace(named[key], shape=None, first=None)
+        return named
+
+    def _seen(self, place: Place, event: Event | None) -> tuple[list[Look], list[Look], bool]:
+        """The statistics of the inputs and outputs of a node, in the call of the event where kept.
+        And whether all of them have the order of the model."""
+        keys, looks = self.prepared.keys, dict(self._looks)
+        inputs, outputs = self.graph.inputs_of(place), self.graph.outputs_of(place)
+        library, folder = self._tracer.options.library, self.prepared.weights_folder
+        for key in (*inputs, *outputs):
+            number = self.prepared.numbers.get(key)
+            if key in self.graph.weights:
+                look = weight_look(library, self.graph, key, folder)
+            elif number is not None and self.rows[number].shape.element:
+                look = look_of(key[1], self.rows[number])
+            else:
+                continue
+            if look is not None:
+                looks[key] = look
+        for each in self.events if event else ():
+            key = keys[each.number]
+            if event and each.call == event.call and key[0] == place.scope.path:
+                looks[key] = look_of(key[1], each)
+        read = self._named({key: looks[key] for key in inputs if key in looks}, place)
+        made = self._named({key: looks[key] for key in outputs if key in looks})
+        same = all(map(self.names.same, [*read, *made]))
+        return [*read.values()], [*made.values()], same
+
+    def _found(self, judged: Judged) -> Found:
+        place, nodes = judged.place, self.names.nodes(judged.place)
+        inputs, outputs, same = self._seen(place, judged.event)
+        names = {look.name for look in judged.sources}
+        model = self._tracer.original
+        reads = [n for n in nodes if any(key[1] in names for key in model.inputs_of(n))]
+        nodes = tuple(dict.fromkeys([*reads, *nodes]))
+        known = len(nodes) == 1 or bool(reads)
+        _, ends = self.judge.reached(place)
+        finding = Finding(
+            kind=judged.kind,
+            node=nodes[0].label if known else f"inside {group_of(nodes)}",
+            operator=nodes[0].proto.op_type if known else place.proto.op_type,
+            graph=nodes[0].scope.path if nodes else place.scope.path,
+            call=judged.event.call,
+            inputs=tuple(inputs),
+            outputs=tuple(outputs),
+            reaches=bool(ends),
+            covers=_covers(nodes),
+            ran_as=place.proto.op_type,
+            sources=judged.sources,
+        )
+        exact = len(nodes) == 1 and same and not any(map(self._folded, judged.sources))
+        return Found(place, nodes, judged.event, judged.event.sequence, finding, exact)
+
+    def _with_overflows(self, found: list[Found]) -> list[Found]:
+        """Adds values that the types of the model do not hold, where the runtime has wider ones.
+
+        A cast that the runtime inserted may show such a value as an infinity. Then the node has an
+        origin, at the time of the wider tensor. The nodes behind have none.
+        """
+        overflows, numbers = self.prepared.overflows, self.prepared.numbers
+        largest = {key: look.max_abs or 0 for key, look in self._looks.items()}
+        largest |= {key: self.rows[number].largest for key, number in numbers.items()}
+        shown = {
+            self.names.stands(key): each
+            for each in found
+            for key in self.graph.outputs_of(each.place)
+            if each.finding.kind == ORIGIN
+        }
+        for stands, (key, first) in overflows.found(largest).items():
+            sequence = self.rows[numbers[key]].sequence if key in numbers else 0
+            if stands in shown and first:
+                shown[stands].sequence = sequence
+            elif stands in shown:
+                found.remove(shown[stands])
+            elif first:
+                found.append(self._overflow(stands, key, largest[key], sequence))
+        return found
+
+    def _overflow(self, stands: Key, key: Key, largest: float, sequence: int) -> Found:
+        node = self._tracer.original.makers[stands]
+        place = self.graph.makers.get(key) or self.graph.users[key][0]
+        inputs, outputs, _ = self._seen(place, None)
+        declared, limit = self.prepared.overflows.type_of(stands)
+        finding = Finding(
+            kind=INTENDED if self._tracer.allowed([node]) else OVERFLOW,
+            node=node.label,
+            operator=node.proto.op_type,
+            graph=node.scope.path,
+            call=0,
+            inputs=tuple(inputs),
+            outputs=tuple(outputs),
+            reaches=True,
+            covers=_covers((node,)),
+            ran_as=place.proto.op_type,
+            overflow=Peak(stands[1], declared, largest, largest / limit),
+        )
+        return Found(place, (node,), None, sequence, finding, True)
+
+
+def _covers(nodes: tuple[Place, ...]) -> tuple[Node, ...]:
+    return tuple(Node(node.label, node.proto.op_type, _source(node)) for node in nodes)
+
+
+def _source(place: Place) -> str | None:
+    """The lines of Python that torch's exporter writes to a node."""
+    for each in place.proto.metadata_props:
+        if each.key == "pkg.torch.onnx.stack_trace":
+            return str(each.value)
+    return None

@@ -1,0 +1,285 @@
+"""`nonfinite.torch.watch` over many steps: what a watch keeps, other models, and how it ends."""
+
+import gc
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+from torch_faults import Root, line_of
+
+from nonfinite.torch import watch
+
+HERE = Path(__file__)
+MODES = [{}, {"operations": True}, {"once_a_step": True}]
+X = torch.ones(3, 4)
+
+
+def modes():
+    return torch._C._len_torch_dispatch_stack()
+
+
+def backward_of_torch():
+    return torch.autograd._engine_run_backward
+
+
+class Masked(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        mask = torch.ones(3, 4, dtype=torch.bool).triu(1)
+        return self.layer(x).masked_fill(mask, -torch.inf).softmax(-1)
+
+
+class Overflowing(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.layer(x) / 0
+
+
+def of_masks(model):
+    model(X).sum().backward()
+
+
+def without_gradients(model):
+    with torch.no_grad():
+        model(X)
+
+
+def masks_of_the_program(model):
+    """The loss has a mask, and there is no backward."""
+    (model(X) + torch.full((3, 4), -torch.inf)).softmax(-1)
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("step", [of_masks, without_gradients, masks_of_the_program])
+@pytest.mark.parametrize("make", [Masked, Overflowing])
+def test_bad_tensors_are_let_go(make, step, options):
+    def alive():
+        gc.collect()
+        return sum(issubclass(type(each), torch.Tensor) for each in gc.get_objects())
+
+    model, counts = make(), []
+    with watch(model, on_bad="record", **options) as found:
+        for _ in range(6):
+            step(model)
+            model.zero_grad()
+            counts.append(alive())
+    assert counts[-1] <= counts[2], counts
+    assert bool(found.findings) == (make is Overflowing), found.first
+
+
+def test_a_mask_that_the_program_keeps_is_still_known():
+    model = nn.Linear(4, 4)
+    mask = []
+    with watch(model, on_bad="record", operations=True) as found:
+        for step in range(3):
+            y = model(X)
+            if not mask:
+                mask.append(torch.full((3, 4), -torch.inf))  # fault: kept mask
+            (y.sum() if step < 2 else (y + mask[0]).sum()).backward()
+    [finding] = found.findings
+    assert (finding.step, finding.kind, finding.line) == (2, "intended", line_of("kept mask", HERE))
+
+
+class Deep(nn.Module):
+    """A model with a bad gradient inside."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.root = nn.Linear(4, 4), Root()
+
+    def forward(self, x):
+        return self.root(self.layer(x) * 0) + self.layer(x)
+
+
+def loss_of(fault, fake, other):
+    judged = other(fake)
+    if fault == "other model":
+        return (judged / 0).mean()  # fault: other model
+    if fault == "gradient of other model":
+        return (judged * 0).sqrt().mean()  # fault: gradient of other model
+    return judged.mean()
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("fault", ["other model", "gradient of other model", "model"])
+def test_a_backward_pass_of_another_model_first(fault, options):
+    """A generator and a discriminator, of which only the generator is watched."""
+    torch.manual_seed(0)
+    model = Deep() if fault == "model" else nn.Linear(4, 4)
+    other = nn.Linear(4, 4)
+    with watch(model, on_bad="record", **options) as found:
+        fake = model(X)
+        other(fake.detach()).mean().backward()
+        loss_of(fault, fake, other).backward()
+    assert modes() == 0
+    [finding] = found.findings
+    assert finding.step == 0 and finding.operator is not None, str(finding)
+    if fault == "model":
+        assert finding.operator.startswith("aten.div.Tensor in Sqrt"), str(finding)
+        assert finding.module == "root"
+    else:
+        assert (finding.module, finding.line) == (None, line_of(fault, HERE)), str(finding)
+
+
+def in_a_thread(function):
+    errors = []
+
+    def run():
+        try:
+            function()
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert errors == []
+
+
+def test_a_watch_in_a_second_thread():
+    """The first thread waits for backward meanwhile."""
+    model, other, before = nn.Linear(4, 4), nn.Linear(4, 4), backward_of_torch()
+
+    def work():
+        with watch(other) as found:
+            other(X).sum().backward()
+        assert found.findings == [] and modes() == 0
+
+    with watch(model, on_bad="record") as found:
+        loss = (model(X) * 0).log().sum()  # fault: thread
+        in_a_thread(work)
+        loss.backward()
+        assert modes() == 0
+    assert found.first.line == line_of("thread", HERE)
+    assert modes() == 0 and backward_of_torch() is before
+
+
+def test_a_watch_that_a_second_thread_leaves():
+    model, before = nn.Linear(4, 4), backward_of_torch()
+    found = watch(model).__enter__()
+    loss = model(X).sum()
+    in_a_thread(lambda: found.__exit__(None, None, None))
+    loss.backward()
+    assert modes() == 0 and backward_of_torch() is before
+
+
+def test_a_loss_that_was_nan_before_the_scale():
+    """Scaling is the first operation that the watch sees."""
+    model = nn.Linear(4, 4)
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**16)
+    loss = (model(X) - 100).log().sum()
+    with watch(model, scaler=scaler, on_bad="record") as found:
+        model(X)
+        scaler.scale(loss).backward()
+    assert (found.overflows, found.first.kind) == (0, "entry"), str(found.first)
+
+
+def test_a_loss_whose_operation_was_not_seen_under_a_scaler():
+    model = nn.Linear(4, 4)
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**16)
+    loss = scaler.scale((model(X) - 100).log().sum())
+    with pytest.warns(RuntimeWarning, match="saw no call"):
+        with watch(model, scaler=scaler, on_bad="record") as found:
+            loss.backward()
+    assert (found.overflows, len(found.findings)) == (0, 1)
+
+
+class Interrupted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.now = True
+
+    def forward(self, x):
+        if self.now:
+            raise KeyboardInterrupt
+        return x.log()  # fault: after an interrupt
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+def test_a_watch_after_an_interrupt(options):
+    """Torch calls no hooks when a module is interrupted."""
+    inner = Interrupted()
+    model = nn.Sequential(nn.Linear(4, 4), inner)
+    found = watch(model, on_bad="record", **options)
+    with pytest.raises(KeyboardInterrupt), found:
+        model(X)
+    inner.now = False
+    with torch.no_grad():
+        model[0].weight.fill_(0)
+        model[0].bias.fill_(-1)
+    with found:
+        model(X)
+        model(X)
+    assert found.steps == 3
+    assert [each.module for each in found.findings] == ["1", "1"]
+    assert found.first.line == line_of("after an interrupt", HERE)
+
+
+class NoHooks(nn.Parameter):
+    def register_hook(self, hook):
+        raise RuntimeError("no hooks")
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+def test_a_watch_that_cannot_begin(options):
+    model, before = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4)), backward_of_torch()
+    good = model[1].bias
+    model[1].bias = NoHooks(torch.zeros(4))
+    found = watch(model, **options)
+    with pytest.raises(RuntimeError, match="no hooks"):
+        found.__enter__()
+    assert not any(each._forward_hooks or each._forward_pre_hooks for each in model.modules())
+    assert not any(each._backward_hooks for each in model.parameters())
+    assert modes() == 0 and backward_of_torch() is before
+    model[1].bias = good
+    with found:
+        model(X).sum().backward()
+
+
+def complex_root(y):
+    return y.sum() * (1 + 1j), torch.ones((), dtype=torch.complex64)
+
+
+def sparse_root(y):
+    return y.sum().reshape(1).to_sparse(), torch.ones(1).to_sparse()
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("root", [complex_root, sparse_root])
+def test_backward_begins_with_another_kind_of_tensor(root, options):
+    model = nn.Linear(4, 4)
+    with watch(model, on_bad="record", **options) as found:
+        loss, gradient = root(model(X))
+        loss.backward(gradient)
+    assert found.findings == [] and model.weight.grad is not None
+
+
+def test_another_package_wraps_the_function_of_torch():
+    """The wrapper stays when the watch ends, and still calls the function of that watch."""
+    model, before = nn.Linear(4, 4), backward_of_torch()
+    calls = []
+
+    def wrapper(*given, **named):
+        return inner(*given, **named)
+
+    try:
+        with watch(model):
+            inner = backward_of_torch()
+            torch.autograd._engine_run_backward = wrapper
+            model(X).sum().backward()
+        found = watch(model)
+        begins = found.backward_begins
+        found.backward_begins = lambda *given: (calls.append(1), begins(*given))
+        with found:
+            model(X).sum().backward()
+    finally:
+        torch.autograd._engine_run_backward = before
+    assert calls == [1]

@@ -1,0 +1,280 @@
+"""Losses with one fault each, outside of the model. The line of each fault ends with
+`# fault: NAME`, as in `torch_faults`."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.optim.swa_utils import AveragedModel
+from torch_faults import INF, line_of
+
+SOURCE = Path(__file__)
+
+
+def only_ignored_targets(y):
+    return F.cross_entropy(y, torch.full((len(y),), -100))  # fault: ignored
+
+
+def negative_target(y):
+    target = torch.full_like(y, -0.5)
+    return F.kl_div(y.log_softmax(-1), target, reduction="batchmean")  # fault: kl_div
+
+
+def log_of_a_difference(y):
+    return torch.log(y - 100).mean()  # fault: difference
+
+
+def mean_of_nothing(y):
+    chosen = y[y > 1e9]
+    return chosen.mean()  # fault: mean
+
+
+def squared_error(y):
+    error = y * 1e25
+    return (error**2).mean()  # fault: squares
+
+
+def division_by_a_count(y):
+    mask = torch.zeros_like(y)
+    return (y * mask).sum() / mask.sum()  # fault: count
+
+
+def slope_of_a_root(y):
+    distance = (y - y.detach()).square().sum(-1)
+    return distance.sqrt().mean()  # fault: root
+
+
+def rows_without_a_score(y):
+    scores = y.masked_fill(y < 1e9, -INF)  # fault: rows
+    return -scores.logsumexp(-1).mean()
+
+
+class Inverse(torch.autograd.Function):
+    """The slope is that of 1 / x, and the value is not."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        [x] = ctx.saved_tensors
+        return gradient / (x * 0)  # fault: function
+
+
+def function_of_the_program(y):
+    return Inverse.apply(y).sum()
+
+
+def contrastive(y):
+    rows = F.normalize(y, dim=-1).half()
+    logits = rows @ rows.T / 1e-6  # fault: contrastive
+    return F.cross_entropy(logits.float(), torch.arange(len(y)))
+
+
+def policy(y):
+    chosen = (y * 1e9).softmax(-1).min(-1).values
+    return -(chosen.log() * torch.tensor(2.0)).mean()  # fault: policy
+
+
+def discriminator(y):
+    real = torch.sigmoid(y.abs() * 1e9)
+    return torch.log(1 - real).mean()  # fault: discriminator
+
+
+@dataclass
+class Scenario:
+    """Training with one fault outside of the modules, and what a watch must say."""
+
+    name: str
+    make: Callable[[], tuple[nn.Module, Callable[[], None]]]
+    """The model, and a function that trains it."""
+    fault: str
+    operator: str
+    """The begin of the name of the operation."""
+    kind: str = "origin"
+    phase: str = "forward"
+    module: str | None = None
+
+    @property
+    def line(self) -> int:
+        return line_of(self.fault, SOURCE)
+
+
+def small():
+    return nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 4))
+
+
+def of_loss(loss):
+    """One step with a loss of the model's output."""
+
+    def make():
+        torch.manual_seed(0)
+        model, x = small(), torch.randn(3, 4)
+        return model, lambda: loss(model(x)).backward()
+
+    return make
+
+
+def regression(activation):
+    torch.manual_seed(0)
+    model = nn.Sequential(
+        nn.Linear(8, 64), activation(), nn.Linear(64, 64), activation(), nn.Linear(64, 1)
+    )
+    return model, torch.randn(64, 8), torch.randn(64, 1) * 3
+
+
+def diverging(name):
+    """A model, and a function that trains it until the squared error is infinite. The outputs are
+    finite in all steps."""
+    activation, make = OPTIMIZERS[name]
+    model, x, y = regression(activation)
+    optimizer = make(model.parameters())
+
+    def train():
+        for _ in range(20):
+            optimizer.zero_grad()
+            loss = ((model(x) - y) ** 2).mean()  # fault: diverges
+            loss.backward()
+            optimizer.step()
+
+    return model, train
+
+
+OPTIMIZERS = {
+    "SGD": (nn.Tanh, lambda parameters: torch.optim.SGD(parameters, lr=1.0)),
+    "Adam": (nn.ReLU, lambda parameters: torch.optim.Adam(parameters, lr=1e10)),
+    "AdamW": (nn.Tanh, lambda parameters: torch.optim.AdamW(parameters, lr=1e4)),
+}
+
+
+def accumulated():
+    """Gradients of several steps are added up."""
+    model, x = small(), torch.ones(3, 4)
+
+    def train():
+        for step in range(3):
+            (model(x).mean() / (2 - step)).backward()  # fault: accumulated
+
+    return model, train
+
+
+def summed():
+    """Losses of several calls are added up."""
+    model, x = small(), torch.ones(3, 4)
+
+    def train():
+        losses = []
+        for step in range(3):
+            losses.append(model(x).mean() / (1 - step))  # fault: summed
+        sum(losses).backward()
+
+    return model, train
+
+
+def two_models():
+    one, two, x = small(), small(), torch.ones(3, 4)
+
+    def train():
+        between = (one(x) - 100).log()  # fault: two models
+        (two(x) * between).mean().backward()
+
+    return one, train
+
+
+class WithLoss(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.model = small()
+
+    def forward(self, x):
+        return {"loss": torch.log(self.model(x) - 100).mean()}  # fault: returned
+
+
+def returned():
+    model = WithLoss()
+    return model, lambda: model(torch.ones(3, 4))["loss"].backward()
+
+
+def data_parallel():
+    model = nn.DataParallel(small())
+
+    def train():
+        model(torch.ones(3, 4)).sub(100).log().mean().backward()  # fault: data parallel
+
+    return model, train
+
+
+def average():
+    """A copy of the model follows the weights, and is called, too."""
+    model, x = small(), torch.ones(3, 4)
+
+    def train():
+        copied = AveragedModel(model)
+        for step in range(2):
+            distance = (model(x) - copied(x).detach()).square().mean()
+            (distance / (1 - step)).backward()  # fault: average
+            copied.update_parameters(model)
+
+    return model, train
+
+
+def penalty():
+    """The gradient is a part of the loss."""
+    model = small()
+
+    def train():
+        x = torch.ones(3, 4, requires_grad=True)
+        [slope] = torch.autograd.grad(model(x).sum(), x, create_graph=True)
+        (slope.norm() - 1e9).log().backward()  # fault: penalty
+
+    return model, train
+
+
+def compiled():
+    model = torch.compile(small(), backend="aot_eager")
+
+    def train():
+        model(torch.ones(3, 4)).sub(100).log().mean().backward()  # fault: compiled
+
+    return model, train
+
+
+SCENARIOS = [
+    Scenario("cross_entropy with only ignored targets", of_loss(only_ignored_targets), "ignored",
+             "aten.nll_loss_forward.default"),
+    Scenario("kl_div with a negative target", of_loss(negative_target), "kl_div",
+             "aten.xlogy.Tensor"),
+    Scenario("log of a difference", of_loss(log_of_a_difference), "difference",
+             "aten.log.default"),
+    Scenario("mean of nothing", of_loss(mean_of_nothing), "mean", "aten.mean.default"),
+    Scenario("squared error that overflows", of_loss(squared_error), "squares",
+             "aten.pow.Tensor_Scalar"),
+    Scenario("division by a count of zero", of_loss(division_by_a_count), "count",
+             "aten.div.Tensor"),
+    Scenario("sqrt at zero", of_loss(slope_of_a_root), "root", "aten.div.Tensor in SqrtBackward0",
+             phase="backward"),
+    Scenario("logsumexp of rows of -Inf", of_loss(rows_without_a_score), "rows",
+             "aten.masked_fill.Scalar", "intended"),
+    Scenario("backward of an autograd.Function", of_loss(function_of_the_program), "function",
+             "aten.div.Tensor in InverseBackward", phase="backward"),
+    Scenario("contrastive loss in f16", of_loss(contrastive), "contrastive", "aten.div.Tensor"),
+    Scenario("REINFORCE with log of zero", of_loss(policy), "policy", "aten.log.default"),
+    Scenario("GAN with log(1 - d)", of_loss(discriminator), "discriminator", "aten.log.default"),
+    # The squares, or their sum.
+    *[Scenario(f"diverges with {name}", partial(diverging, name), "diverges", operator)
+      for name, operator in zip(OPTIMIZERS, ("aten.mean", "aten.pow", "aten.mean"), strict=True)],
+    Scenario("accumulated gradients", accumulated, "accumulated", "aten.div.Tensor"),
+    Scenario("sum of losses", summed, "summed", "aten.div.Tensor"),
+    Scenario("two models with one loss", two_models, "two models", "aten.log.default"),
+    Scenario("a model that returns its loss", returned, "returned", "aten.log.default", module=""),
+    Scenario("DataParallel on the CPU", data_parallel, "data parallel", "aten.log.default"),
+    Scenario("an average of the model", average, "average", "aten.div.Tensor"),
+    Scenario("a gradient penalty", penalty, "penalty", "aten.log.default"),
+    Scenario("a compiled model", compiled, "compiled", "aten.log.default"),
+]  # fmt: skip

@@ -1,0 +1,164 @@
+//! The one comparison with the oracle. It returns mistakes as text, so that a caller can expect
+//! them.
+
+use std::fmt::{Debug, Display};
+
+use nonfinite::{Census, Error, TensorView};
+
+use crate::expected::{Answer, Asked, Expected};
+use crate::kind::Kind;
+use crate::outputs::{CANARY, Outputs};
+use crate::stats::Summary;
+use crate::subject::Subject;
+
+/// Compares every answer of a view, or of an implementation that is known to be wrong, with what is
+/// right. The answers go to `outputs`.
+///
+/// # Errors
+/// What was wrong.
+pub fn check(
+    subject: &dyn Subject,
+    expected: &Expected,
+    outputs: &mut dyn Outputs,
+) -> Result<(), String> {
+    check_all(subject, expected, outputs)
+        .map_err(|wrong| format!("{wrong}\nof {} elements: {subject:?}", expected.codes.len()))
+}
+
+fn check_all(
+    subject: &dyn Subject,
+    expected: &Expected,
+    outputs: &mut dyn Outputs,
+) -> Result<(), String> {
+    for answer in expected.answers() {
+        check_answer(subject, expected, answer, outputs)
+            .map_err(|wrong| format!("{:?}: {wrong}", answer.asked))?;
+    }
+    let n = expected.codes.len();
+    check_census(subject.census(), expected, 0..n)?;
+    if let Some(stats) = expected.stats() {
+        same("stats", subject.stats(), *stats)?;
+    }
+    let valid = (0..n).filter(|&i| expected.is_valid(i)).count();
+    same("valid_count", subject.valid_count(), valid)?;
+    subject.view().map_or(Ok(()), |view| check_layout(view, expected))
+}
+
+fn same<T: PartialEq + Debug>(what: impl Display, got: T, want: T) -> Result<(), String> {
+    if got == want {
+        return Ok(());
+    }
+    let mut values = format!("{got:?}, not {want:?}");
+    if values.len() > 1000 {
+        values = "wrong".into();
+    }
+    Err(format!("{what}: {values}"))
+}
+
+/// Compares what was written to an output with what is right, also around the answers.
+fn same_bytes(what: impl Display, outputs: &mut dyn Outputs, want: &[u8]) -> Result<(), String> {
+    let room = outputs.written();
+    if let Some(i) = room.iter().zip(want).position(|(got, want)| got != want) {
+        return Err(format!("{what}: byte {i} is {:#04x}, not {:#04x}", room[i], want[i]));
+    }
+    if outputs.is_intact() { Ok(()) } else { Err(format!("{what}: wrote outside of the output")) }
+}
+
+fn check_answer(
+    subject: &dyn Subject,
+    expected: &Expected,
+    answer: &Answer,
+    outputs: &mut dyn Outputs,
+) -> Result<(), String> {
+    let Answer { asked, hits, .. } = answer;
+    same("any", subject.any(*asked), answer.count > 0)?;
+    same("count", subject.count(*asked), answer.count)?;
+    same("position", subject.position(*asked), answer.first)?;
+    for (offset, want) in &answer.bits {
+        subject.bits(*asked, outputs.room(want.len()), *offset);
+        same_bytes(format_args!("bits from {offset}"), outputs, want)?;
+    }
+    if expected.valid.is_none() {
+        subject.mask(*asked, outputs.room(hits.len()));
+        same_bytes("mask", outputs, hits)?;
+    }
+    let Asked::Is(predicate) = *asked else { return Ok(()) };
+    same("all", subject.all(predicate), answer.all)?;
+    let indices = (0..hits.len()).filter(|&i| hits[i] == 1).take(expected.positions);
+    same("positions", subject.positions(predicate, expected.positions), indices.collect())?;
+    let Some(view) = subject.view() else { return Ok(()) };
+    for layout in &expected.outputs {
+        let mut want = vec![CANARY; layout.memory()];
+        for (place, &hit) in layout.places().into_iter().zip(hits) {
+            want[place as usize] = hit;
+        }
+        let mut out = layout.output(outputs.room(want.len())).unwrap();
+        view.mask_into(predicate, &mut out).unwrap();
+        same_bytes(format_args!("mask into {layout:?}"), outputs, &want)?;
+    }
+    for (axis, rows) in expected.axes() {
+        let hits = |r| expected.row(axis, r).map(|i| hits[i]);
+        let count: Vec<usize> = (0..rows).map(|r| hits(r).map(usize::from).sum()).collect();
+        let first: Vec<_> = (0..rows).map(|r| hits(r).position(|hit| hit == 1)).collect();
+        let (mut counts, mut any) = (vec![77; rows], vec![true; rows]);
+        let mut positions = vec![Some(77); rows];
+        let asked = view.rows(axis).unwrap();
+        asked.any(predicate, &mut any).unwrap();
+        asked.position(predicate, &mut positions).unwrap();
+        asked.count(predicate, &mut counts).unwrap();
+        same("any of rows", any, count.iter().map(|&count| count > 0).collect())?;
+        same(format_args!("count of rows along {axis}"), counts, count)?;
+        same(format_args!("position in rows along {axis}"), positions, first)?;
+    }
+    Ok(())
+}
+
+fn check_census(
+    census: Census,
+    expected: &Expected,
+    indices: impl Iterator<Item = usize> + Clone,
+) -> Result<(), String> {
+    let classes =
+        [(census.nan, Kind::Nan), (census.pos_inf, Kind::PosInf), (census.neg_inf, Kind::NegInf)];
+    for (class, kind) in classes {
+        let want = expected.class(kind, indices.clone());
+        same(format_args!("census of {kind:?}"), (class.count, class.first), want)?;
+    }
+    Ok(())
+}
+
+/// What only a view with a layout has: sizes, and one answer for each row.
+fn check_layout(view: &TensorView<'_>, expected: &Expected) -> Result<(), String> {
+    same("len", (view.len(), view.is_empty()), (expected.codes.len(), expected.codes.is_empty()))?;
+    same("format", view.format(), expected.format)?;
+    if expected.sizes.is_empty() {
+        return Ok(());
+    }
+    same("sizes", view.sizes(), &expected.sizes[..])?;
+    let dimensions = expected.sizes.len();
+    let refused = view.rows(dimensions).map(|rows| rows.len());
+    same("no axis", refused, Err(Error::Axis { axis: dimensions, dimensions }))?;
+    for (i, (axis, rows)) in expected.axes().enumerate() {
+        let asked = view.rows(axis).unwrap();
+        let shape = (asked.len(), asked.is_empty(), asked.row_len());
+        same("rows", shape, (rows, rows == 0, expected.sizes[axis]))?;
+        let mut out = vec![Census::default(); rows];
+        asked.census(&mut out).unwrap();
+        for (r, census) in out.into_iter().enumerate() {
+            check_census(census, expected, expected.row(axis, r))
+                .map_err(|wrong| format!("row {r} along {axis}: {wrong}"))?;
+        }
+        let refused = asked.census(&mut vec![Census::default(); rows + 1]);
+        same("other rows", refused, Err(Error::Rows { rows, output: rows + 1 }))?;
+        if expected.stats().is_none() {
+            continue;
+        }
+        let mut out = vec![nonfinite::stats(&[1.0f32]); rows];
+        asked.stats(&mut out).unwrap();
+        let want = &expected.row_stats()[i];
+        for (r, (stats, want)) in out.into_iter().zip(want).enumerate() {
+            same(format_args!("stats of row {r} along {axis}"), &Summary::from(stats), want)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! What is right for a tensor: the answers of loops over its elements, computed once for all
+//! backends.
+
+use std::sync::OnceLock;
+
+use nonfinite::{Format, Predicate};
+
+use crate::kind::{Kind, holds, kind, read};
+use crate::layout::Layout;
+use crate::outputs::CANARY;
+use crate::stats::{Summary, exceeds, summary, thresholds};
+
+/// Which elements are asked for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Asked {
+    /// Those for which a predicate holds.
+    Is(Predicate),
+    /// Those above a threshold.
+    Above(f64),
+}
+
+/// The elements of a tensor in row-major order, and the right answers. By default all predicates
+/// and three thresholds are asked for.
+#[derive(Debug)]
+pub struct Expected {
+    pub(crate) format: Format,
+    /// The sizes of a tensor whose rows are checked; else none.
+    pub(crate) sizes: Vec<usize>,
+    pub(crate) codes: Vec<u64>,
+    pub(crate) kinds: Vec<Kind>,
+    pub(crate) valid: Option<Vec<bool>>,
+    pub(crate) outputs: Vec<Layout>,
+    /// How many positions are compared.
+    pub(crate) positions: usize,
+    /// Packed answers begin at this bit of an output, and at bit 0.
+    bit: usize,
+    asked: Vec<Asked>,
+    stats: bool,
+    answers: OnceLock<Vec<Answer>>,
+    summary: OnceLock<Summary>,
+    row_stats: OnceLock<Vec<Vec<Summary>>>,
+}
+
+/// The right answer for the elements that are asked for.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) asked: Asked,
+    /// 1 for each element that is asked for and valid.
+    pub(crate) hits: Vec<u8>,
+    /// The same as packed bits, and the bit of the output that the first one goes to.
+    pub(crate) bits: [(usize, Vec<u8>); 2],
+    pub(crate) count: usize,
+    pub(crate) first: Option<usize>,
+    pub(crate) all: bool,
+}
+
+impl Expected {
+    /// For the elements in `bytes`.
+    ///
+    /// # Panics
+    /// If `bytes` is no whole number of elements.
+    #[must_use]
+    pub fn new(format: Format, bytes: &[u8]) -> Self {
+        let elements = bytes.chunks_exact(format.size_in_bytes());
+        assert!(elements.remainder().is_empty(), "whole elements");
+        let codes: Vec<u64> = elements.map(read).collect();
+        let asked = Predicate::ALL.iter().map(|&predicate| Asked::Is(predicate));
+        let above = thresholds(format, &codes).into_iter().map(Asked::Above);
+        Self {
+            format,
+            sizes: Vec::new(),
+            kinds: codes.iter().map(|&bits| kind(format, bits)).collect(),
+            valid: None,
+            outputs: Vec::new(),
+            positions: 500,
+            bit: 1 + codes.len() % 29,
+            asked: asked.chain(above).collect(),
+            stats: true,
+            answers: OnceLock::new(),
+            summary: OnceLock::new(),
+            row_stats: OnceLock::new(),
+            codes,
+        }
+    }
+
+    /// For the elements of a strided tensor in `memory`. Its rows are checked too.
+    ///
+    /// # Panics
+    /// If an element is not in `memory`.
+    #[must_use]
+    pub fn strided(format: Format, memory: &[u8], layout: &Layout) -> Self {
+        let gathered = layout.gather(memory, format.size_in_bytes()).expect("all in memory");
+        Self { sizes: layout.sizes.clone(), ..Self::new(format, &gathered) }
+    }
+
+    /// The same with nulls, where `valid` is false.
+    #[must_use]
+    pub fn with_nulls(self, valid: Vec<bool>) -> Self {
+        assert_eq!(valid.len(), self.codes.len());
+        Self { valid: Some(valid), answers: OnceLock::new(), summary: OnceLock::new(), ..self }
+    }
+
+    /// The masks go into outputs of these layouts too.
+    #[must_use]
+    pub fn into_outputs(self, outputs: Vec<Layout>) -> Self {
+        Self { outputs, ..self }
+    }
+
+    /// Only these questions are asked, and those about all classes.
+    #[must_use]
+    pub fn asking(self, asked: &[Asked]) -> Self {
+        Self { asked: asked.to_vec(), answers: OnceLock::new(), ..self }
+    }
+
+    /// Only this predicate and the thresholds are asked for, and those about all classes.
+    #[must_use]
+    pub fn asking_about(mut self, predicate: Predicate) -> Self {
+        self.asked.retain(|asked| !matches!(asked, Asked::Is(other) if *other != predicate));
+        Self { answers: OnceLock::new(), ..self }
+    }
+
+    /// Packed answers begin at bit `bit` of an output too.
+    #[must_use]
+    pub fn with_bits_from(self, bit: usize) -> Self {
+        Self { bit, answers: OnceLock::new(), ..self }
+    }
+
+    /// Statistics are not compared: they take long in an emulator.
+    #[must_use]
+    pub fn without_stats(self) -> Self {
+        Self { stats: false, ..self }
+    }
+
+    /// All positions are compared, not the first 500. Each takes a search.
+    #[must_use]
+    pub fn with_all_positions(self) -> Self {
+        Self { positions: usize::MAX, ..self }
+    }
+
+    /// The kind of each element.
+    #[must_use]
+    pub fn kinds(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    pub(crate) fn is_valid(&self, i: usize) -> bool {
+        self.valid.as_ref().is_none_or(|valid| valid[i])
+    }
+
+    pub(crate) fn answers(&self) -> &[Answer] {
+        self.answers.get_or_init(|| self.asked.iter().map(|&asked| self.answer(asked)).collect())
+    }
+
+    fn answer(&self, asked: Asked) -> Answer {
+        let mut hits: Vec<u8> = match asked {
+            Asked::Is(predicate) => {
+                self.kinds.iter().map(|&kind| holds(predicate, kind).into()).collect()
+            }
+            Asked::Above(threshold) => {
+                let above = |&bits| exceeds(self.format, bits, threshold).into();
+                self.codes.iter().map(above).collect()
+            }
+        };
+        let mut valid = hits.len();
+        for (hit, _) in hits.iter_mut().zip(self.valid.iter().flatten()).filter(|(_, v)| !**v) {
+            (*hit, valid) = (0, valid - 1);
+        }
+        let count = hits.iter().map(|&hit| usize::from(hit)).sum();
+        let first = hits.iter().position(|&hit| hit == 1);
+        let bits = [0, self.bit].map(|offset| {
+            // The output may be longer than needed.
+            let mut out = vec![CANARY; (offset + hits.len()).div_ceil(8) + 9 * (offset / 2 % 2)];
+            for (bit, &hit) in (offset..).zip(&hits) {
+                out[bit / 8] = out[bit / 8] & !(1 << (bit % 8)) | hit << (bit % 8);
+            }
+            (offset, out)
+        });
+        Answer { asked, hits, bits, count, first, all: count == valid }
+    }
+
+    /// The number and the first of the valid elements of this kind, among elements that are counted
+    /// from 0.
+    pub(crate) fn class(
+        &self,
+        kind: Kind,
+        mut indices: impl Iterator<Item = usize> + Clone,
+    ) -> (usize, Option<usize>) {
+        let is_hit = |i| self.kinds[i] == kind && self.is_valid(i);
+        (indices.clone().filter(|&i| is_hit(i)).count(), indices.position(is_hit))
+    }
+
+    /// The statistics, unless they are not compared.
+    pub(crate) fn stats(&self) -> Option<&Summary> {
+        let valid = || (0..self.codes.len()).filter(|&i| self.is_valid(i));
+        let of_valid = || summary(self.format, valid().map(|i| (i, self.codes[i])));
+        self.stats.then(|| self.summary.get_or_init(of_valid))
+    }
+
+    /// The statistics of each row, by [`Expected::axes`]. Indices count along the row.
+    pub(crate) fn row_stats(&self) -> &[Vec<Summary>] {
+        let of_row =
+            |axis, r| summary(self.format, self.row(axis, r).map(|i| self.codes[i]).enumerate());
+        let of_rows = |(axis, rows)| (0..rows).map(|r| of_row(axis, r)).collect();
+        self.row_stats.get_or_init(|| self.axes().map(of_rows).collect())
+    }
+
+    /// The elements of row `r` along `axis`.
+    pub(crate) fn row(&self, axis: usize, r: usize) -> impl Iterator<Item = usize> + Clone {
+        let (columns, inner) = (self.sizes[axis], self.sizes[axis + 1..].iter().product::<usize>());
+        (0..columns).map(move |i| (r / inner * columns + i) * inner + r % inner)
+    }
+
+    /// The number of rows along `axis`.
+    pub(crate) fn rows(&self, axis: usize) -> usize {
+        let others = || self.sizes.iter().enumerate().filter(|(i, _)| *i != axis);
+        let empty = others().any(|(_, &size)| size == 0);
+        others().fold(usize::from(!empty), |rows, (_, &size)| rows.saturating_mul(size))
+    }
+
+    /// The axes along which rows are checked, each with the number of its rows. A tensor without
+    /// elements may have more rows than there is memory.
+    pub(crate) fn axes(&self) -> impl Iterator<Item = (usize, usize)> {
+        (0..self.sizes.len())
+            .map(|axis| (axis, self.rows(axis)))
+            .filter(|(_, rows)| *rows < 1 << 20)
+    }
+}
