@@ -142,12 +142,20 @@ pub struct How {
     /// The kinds of numbers that make a tensor bad
     #[arg(long, value_name = "KINDS", default_value = "nan,inf", allow_hyphen_values = true)]
     pub fail_on: Kinds,
-    /// Exit with 2 if anything was not looked at
-    #[arg(long)]
-    pub strict: bool,
     /// Bytes that are numbers: '*_scales=f8e8m0fnu' by name, V2=bf16 by dtype of numpy; repeatable
     #[arg(long = "as", value_name = "PATTERN=FORMAT")]
     pub taken_as: Vec<TakenAs>,
+    /// How much to do, and what is too little.
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// How much to do, and what is too little.
+#[derive(Debug, Args)]
+pub struct Limits {
+    /// Exit with 2 if anything was not looked at
+    #[arg(long)]
+    pub strict: bool,
     /// The most bytes to download, to read from a pipe, or to decode of a file
     #[arg(long, value_name = "N")]
     pub max_bytes: Option<u64>,
@@ -185,15 +193,9 @@ pub struct Lint {
     /// List the rules
     #[arg(long)]
     pub rules: bool,
-    /// Exit with 2 if anything was not looked at
-    #[arg(long)]
-    pub strict: bool,
-    /// The most bytes to download, or to decode of a file
-    #[arg(long, value_name = "N")]
-    pub max_bytes: Option<u64>,
-    /// Threads to use, instead of as many as there are CPUs
-    #[arg(long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
+    /// How much to do, and what is too little.
+    #[command(flatten)]
+    pub limits: Limits,
 }
 
 /// Which findings below errors are listed.
@@ -220,13 +222,7 @@ impl Lint {
     /// The options of the check, with an observer of the progress.
     #[must_use]
     pub fn options(&self, observer: Arc<dyn Observer>) -> Options {
-        Options {
-            threads: self.threads,
-            max_bytes: self.max_bytes,
-            draw: self.html.is_some(),
-            observer: Some(observer),
-            ..Options::default()
-        }
+        Options { draw: self.html.is_some(), ..self.limits.options(observer) }
     }
 
     /// Whether the finding is meant to be there.
@@ -327,10 +323,18 @@ impl How {
             stats,
             fail_on: self.fail_on,
             allow: self.allow.clone(),
-            threads: self.threads,
-            observer: Some(observer),
             taken_as: self.taken_as.clone(),
+            ..self.limits.options(observer)
+        }
+    }
+}
+
+impl Limits {
+    fn options(&self, observer: Arc<dyn Observer>) -> Options {
+        Options {
+            threads: self.threads,
             max_bytes: self.max_bytes,
+            observer: Some(observer),
             ..Options::default()
         }
     }

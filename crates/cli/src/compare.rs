@@ -49,7 +49,7 @@ pub fn compare(arguments: &Diff, out: &mut impl Write) -> u8 {
     };
     let sides = [&a, &b];
     let is_failed = sides.iter().any(|side| !side.failed.is_empty());
-    let strict = arguments.how.strict;
+    let strict = arguments.how.limits.strict;
     let is_unknown =
         sides.iter().any(|side| !side.unknown.is_empty() || strict && !side.no_format.is_empty());
     let complete = sides.iter().all(|side| side.failed.is_empty() && side.unknown.is_empty());

@@ -115,7 +115,7 @@ pub fn lint(arguments: &Lint, out: &mut impl Write) -> u8 {
     {
         return page_failed(arguments, &error);
     }
-    let status = linted.summary.status(arguments.strict);
+    let status = linted.summary.status(arguments.limits.strict);
     if arguments.quiet {
         return status;
     }

@@ -94,7 +94,7 @@ impl<'a> Run<'a> {
         if written.is_ok() && !self.check.quiet {
             written = self.end(start.elapsed(), out);
         }
-        let status = match (&written, self.summary.status(self.check.how.strict)) {
+        let status = match (&written, self.summary.status(self.check.how.limits.strict)) {
             // Nobody reads on, so the other files were not looked at.
             (Err(_), CLEAN) => FAILED,
             (_, status) => status,

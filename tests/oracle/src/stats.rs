@@ -113,6 +113,8 @@ fn masks(format: Format) -> (u64, u64) {
 #[must_use]
 pub fn summary(format: Format, elements: impl Iterator<Item = (usize, u64)>) -> Summary {
     let mut summary = Summary::default();
+    // Beside the summary, so that no comparison reads the value of a `None`: valgrind reports it.
+    let (mut min, mut max, mut max_abs) = (f64::INFINITY, f64::NEG_INFINITY, -1.0);
     let (all, magnitude) = masks(format);
     for (i, bits) in elements {
         let class = match kind(format, bits) {
@@ -125,13 +127,16 @@ pub fn summary(format: Format, elements: impl Iterator<Item = (usize, u64)>) -> 
                 let class = is_number.into_iter().position(|is_this| is_this).unwrap_or(2);
                 summary.counts[class] += 1;
                 let bits = bits & all;
-                if summary.min.is_none_or(|min| x < min.1) {
+                if x < min {
+                    min = x;
                     summary.min = Some((bits, x, i));
                 }
-                if summary.max.is_none_or(|max| x > max.1) {
+                if x > max {
+                    max = x;
                     summary.max = Some((bits, x, i));
                 }
-                if summary.max_abs.is_none_or(|max| x.abs() > max.1) {
+                if x.abs() > max_abs {
+                    max_abs = x.abs();
                     summary.max_abs = Some((bits & magnitude, x.abs(), i));
                 }
                 continue;
