@@ -52,7 +52,7 @@ pub(crate) fn lint_paths(
         let mut linter = Linter::new(options.clone());
         let (files, no_format) = check_all(&paths, &options, |path| linter.check(path))?;
         let linted = Linted::new(&arguments, linter.findings(), files, no_format);
-        let status = linted.summary.status(arguments.strict);
+        let status = linted.summary.status(arguments.limits.strict);
         Ok(Document::of_texts(linted.json(), linted.page(), status))
     })?;
     linted.map_err(|(path, error)| error::of_check(py, &error, &path))

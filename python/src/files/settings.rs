@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use nonfinite_check::{Observer, Options};
-use nonfinite_cli::args::{Form, How, Lint};
+use nonfinite_cli::args::{Form, How, Limits, Lint};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -92,6 +92,12 @@ pub(super) fn lint(options: &Bound<'_, PyDict>) -> PyResult<Lint> {
         warnings: parsed(&warnings, "warnings")?,
         html: None,
         rules: false,
+        limits: limits(options)?,
+    })
+}
+
+fn limits(options: &Bound<'_, PyDict>) -> PyResult<Limits> {
+    Ok(Limits {
         strict: item(options, "strict", false)?,
         max_bytes: item(options, "max_bytes", None)?,
         threads: threads(item(options, "threads", None)?)?,
@@ -101,7 +107,6 @@ pub(super) fn lint(options: &Bound<'_, PyDict>) -> PyResult<Lint> {
 impl Settings {
     pub(super) fn new(options: &Bound<'_, PyDict>) -> PyResult<Self> {
         let fail_on: String = item(options, "fail_on", "nan,inf".to_owned())?;
-        let threads = threads(item(options, "threads", None)?)?;
         let max_abs: Option<f64> = item(options, "max_abs", None)?;
         if let Some(bound) = max_abs.filter(|bound| !bound.is_finite() || *bound < 0.0) {
             let error = nonfinite_check::Error::MaxAbs(bound);
@@ -110,10 +115,8 @@ impl Settings {
         let how = How {
             allow: list(options, "allow")?,
             fail_on: parsed(&fail_on, "fail_on")?,
-            strict: item(options, "strict", false)?,
             taken_as: list(options, "as_")?,
-            max_bytes: item(options, "max_bytes", None)?,
-            threads,
+            limits: limits(options)?,
         };
         Ok(Self {
             how,
@@ -127,7 +130,7 @@ impl Settings {
 
     /// Whether whatever was not looked at changes the status.
     pub(super) fn strict(&self) -> bool {
-        self.how.strict
+        self.how.limits.strict
     }
 
     pub(super) fn options(&self, observer: Arc<dyn Observer>) -> Options {
