@@ -38,7 +38,7 @@ impl<'o, S: DataMut<Elem = bool>, D: Dimension> From<&'o mut ArrayBase<S, D>> fo
         let start = out.as_mut_ptr().cast();
         let out: &'o ArrayBase<S, D> = out;
         // SAFETY: the array is ours for `'o`, so all its elements exist, nothing else uses them,
-        // and each coordinate of a writable array has its own.
+        // and each coordinate of a writable array has its own element.
         unsafe { Self::from_raw(start, layout(out.shape(), out.strides())) }
     }
 }

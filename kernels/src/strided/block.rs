@@ -31,8 +31,8 @@ impl<const BYTES: usize> Room<BYTES> {
 /// The size of the buffer for copied elements, in bytes.
 pub(super) const ROOM: usize = 16384;
 
-/// Costs, in bytes that are searched in the same time: of copying one element, and of copying a
-/// line of elements (to which twice the bytes of the line are added).
+/// The costs of a copy, in bytes that are searched in the same time: of one element, and of a line
+/// of adjacent elements (to which twice the bytes of the line are added).
 const PER_ELEMENT: usize = 64;
 const PER_LINE: usize = 128;
 
@@ -40,7 +40,7 @@ const PER_LINE: usize = 128;
 pub(super) struct Loader<'a> {
     x: Tensor<'a>,
     room: Room<ROOM>,
-    /// The elements of the last tile.
+    /// The elements of the last tile, which may be in `room`: a loader may not move after `load`.
     block: (*const u8, usize),
 }
 
@@ -79,8 +79,8 @@ impl<'a> Loader<'a> {
         self.block = (start, count * element);
         if !in_place {
             let room = self.room.slots(count * element).as_mut_ptr().cast::<u8>();
-            // SAFETY: elements of the tensor (the caller); there are `count` places in `room`,
-            // which is ours, and one element goes to each.
+            // SAFETY: elements of the tensor, as the caller promises; there are `count` places in
+            // `room`, which is ours, and one element goes to each.
             unsafe { copy(element, start, room, &from[..rank]) };
             self.block.0 = room;
         }
@@ -90,15 +90,15 @@ impl<'a> Loader<'a> {
     /// The elements of the last tile.
     pub(super) fn block(&self) -> &[u8] {
         // SAFETY: elements of the tensor that lie in one piece, or bytes of `room` that `load` has
-        // written; both stay as they are until the next call of `load`, which takes `&mut self`.
+        // written. Both stay until the next `load`, which takes `&mut self`: no loader moves.
         unsafe { core::slice::from_raw_parts(self.block.0, self.block.1) }
     }
 
     /// The elements of a tile and all bytes between them, if these may be read and a search of them
-    /// takes less time than a copy of the elements. No dimension may run backwards.
+    /// takes less time than a copy of the elements.
     ///
     /// # Safety
-    /// The tile is one of the tensor.
+    /// The tile is one of the tensor, and none of its dimensions runs backwards.
     #[inline(never)]
     pub(super) unsafe fn span(&self, tile: &Tile) -> Option<&[u8]> {
         let element = self.x.element;
@@ -110,7 +110,7 @@ impl<'a> Loader<'a> {
             _ => count.saturating_mul(PER_ELEMENT),
         };
         let pays = count < span && span.saturating_mul(element) <= copied && self.x.gaps;
-        // SAFETY: from the first element to the last, all of which may be read.
+        // SAFETY: all bytes from the first element to the last, which `gaps` allows to read.
         pays.then(|| unsafe { core::slice::from_raw_parts(self.start(tile), span * element) })
     }
 }

@@ -11,7 +11,7 @@ pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &[
     let mut inner = dims.first().copied().unwrap_or(Dim::ONE);
     let mut outer = dims.get(1).copied().unwrap_or(Dim::ONE);
     let in_one_piece = inner.input == 1 && inner.output == 1;
-    // A long inner loop, and one that reads adjacent elements: far ones share few sets of a cache.
+    // Long inner loops, and ones that read adjacent elements: far ones share few sets of a cache.
     let adjacent = outer.input.unsigned_abs() == 1 && outer.size >= 16;
     if !in_one_piece && (outer.size > inner.size || adjacent) {
         (inner, outer) = (outer, inner);
@@ -59,7 +59,7 @@ const SIDE: usize = 8;
 unsafe fn turn(from: *const u8, to: *mut u8, along: Dim, across: Dim) {
     for column in (0..along.size).step_by(SIDE).map(|column| column.min(along.size - SIDE)) {
         for row in (0..across.size).step_by(SIDE).map(|row| row.min(across.size - SIDE)) {
-            // SAFETY: bytes of these rows and columns, and their places.
+            // SAFETY: the rows and columns of a square are within the sizes of the dimensions.
             unsafe {
                 let from = from.offset(row as isize * across.input).add(column);
                 let to = to.offset(column as isize * along.output).add(row);
@@ -132,7 +132,7 @@ unsafe fn lines(
 }
 
 /// Copies a line of `size` elements of `N` bytes. In the input they are `by` bytes apart, in the
-/// output `to_by`. Copies four a turn, since a turn costs more than a copy.
+/// output `to_by`. A round copies four, since a round costs more than a copy.
 ///
 /// # Safety
 /// As [`copy`].
@@ -157,13 +157,13 @@ unsafe fn elements<const N: usize>(
     copy_next(size % 4);
 }
 
-/// Lines of bytes.
+/// Copies lines of `size` adjacent bytes.
 ///
 /// # Safety
 /// As [`copy`].
 #[inline(never)]
 unsafe fn byte_lines(from: *const u8, to: *mut u8, size: usize, lines: Dim) {
-    // SAFETY: each is as long as its lines are.
+    // SAFETY: `size` is in the range of `pairs`; the rest is as the caller vouches.
     unsafe {
         match size {
             1..=2 => pairs::<1>(from, to, size, lines),
@@ -180,7 +180,7 @@ unsafe fn byte_lines(from: *const u8, to: *mut u8, size: usize, lines: Dim) {
     }
 }
 
-/// Lines of `N` to `2 * N` bytes: the first `N` and the last `N`, which may overlap.
+/// Copies lines of `N` to `2 * N` bytes: the first `N` and the last `N`, which may overlap.
 ///
 /// # Safety
 /// As [`copy`], with `size` in this range.

@@ -8,7 +8,7 @@ pub(super) struct Cut {
     sizes: [usize; MOST_DIMENSIONS],
 }
 
-/// A line of adjacent elements of at least so many bytes is not copied together with others.
+/// A line of at least this many adjacent bytes is not copied together with others.
 const LONG: usize = 2048;
 
 /// Columns of the input that are read together where the output has another order: at least a cache
@@ -22,8 +22,8 @@ impl Cut {
         Self::new(dims, most, &mut (0..dims.len()).map(|i| (i, usize::MAX)))
     }
 
-    /// The same, but each long line of adjacent elements is a tile of its own, which is read in
-    /// place. Such a tile has up to `most_of_line` elements.
+    /// [`Cut::whole`], but each long line of adjacent elements is a tile of its own, which is read
+    /// in place. Such a tile has up to `most_of_line` elements.
     #[inline(never)]
     pub(super) fn lines(dims: &Dims, element: usize, most: usize, most_of_line: usize) -> Self {
         match dims.first() {
@@ -38,8 +38,8 @@ impl Cut {
         }
     }
 
-    /// Takes dimensions along the output, in which they are sorted. If the input has another order,
-    /// tiles are long enough in both orders.
+    /// For dimensions that are sorted by their step in the output. If the input has another order,
+    /// tiles are long in both orders.
     #[inline(never)]
     pub(super) fn by_output(dims: &Dims, element: usize, most: usize) -> Self {
         let along = (0..dims.len())
@@ -97,7 +97,6 @@ impl<'d> Tiles<'d> {
         Self { dims, cut, at: [0; MOST_DIMENSIONS], next, tile: Tile::new() }
     }
 
-    /// The next tile.
     #[inline(never)]
     pub(super) fn next(&mut self) -> Option<&mut Tile> {
         let (mut input, mut output, mut row) = self.next.take()?;

@@ -21,13 +21,13 @@ impl Dim {
     pub(super) const ONE: Self = Self { size: 1, input: 0, output: 0, row: 0 };
 }
 
-/// The most dimensions of a tensor, as in numpy. All may be larger than 1 if another is 0.
+/// The most dimensions of a tensor, as in numpy 2.
 pub const MOST_DIMENSIONS: usize = 64;
 
 /// The most dimensions of a tile.
 pub(super) const TILE_DIMS: usize = 8;
 
-/// Dimensions, innermost first, none of size 1 or 0, with the place of coordinate 0.
+/// Dimensions, innermost first, none of size 1, with the place of coordinate 0.
 pub(super) struct Dims<const N: usize = MOST_DIMENSIONS> {
     /// The first `rank` are initialised.
     list: [MaybeUninit<Dim>; N],
@@ -119,7 +119,7 @@ impl Dims {
         }
     }
 
-    /// Merges two dimensions if the outer one continues where the inner one ends.
+    /// Merges neighbouring dimensions where the outer one continues where the inner one ends.
     #[inline(never)]
     pub(super) fn merge(&mut self) {
         let mut rank = 0usize;
@@ -176,8 +176,8 @@ impl Tile {
     }
 }
 
-/// The place in the output of coordinate number `i`, innermost dimension first. Not inlined, or the
-/// compiler writes out the loop for the most dimensions of a tile.
+/// The place in the output of coordinate number `i`, innermost dimension first. Not inlined: the
+/// compiler would unroll the loop for the most dimensions of a tile.
 #[inline(never)]
 pub(super) fn place_of(dims: &[Dim], mut i: usize) -> isize {
     dims.iter().fold(0, |place: isize, dim| {
@@ -208,7 +208,7 @@ pub(super) fn line(dim: Dim, mut f: impl FnMut(isize, isize)) {
     let (mut input, mut output, mut left) = (0, 0, dim.size);
     while left != 0 {
         f(input, output);
-        // Wrapping, as the step behind the last coordinate may pass the largest number.
+        // Wraps, since the step after the last coordinate may pass the largest number.
         input = input.wrapping_add(dim.input);
         output = output.wrapping_add(dim.output);
         left -= one;

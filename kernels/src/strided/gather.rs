@@ -8,7 +8,7 @@ use super::dims::{TILE_DIMS, walk};
 /// bytes.
 ///
 /// # Panics
-/// If `room` is too short, or if more than 16 dimensions are larger than 1.
+/// If `room` is too short, or if more than 16 dimensions are left after neighbours are merged.
 pub fn gather<'r>(x: &Tensor<'_>, room: &'r mut [u8]) -> &'r [u8] {
     let (element, room) = (x.element, &mut room[..x.len() * x.element]);
     let mut dims = x.dims();

@@ -28,7 +28,7 @@ pub enum LayoutError {
     },
     /// The product of the sizes does not fit into a `usize`.
     TooManyElements {
-        /// The dimension at which the product overflows, counted from the innermost.
+        /// The dimension at which the product overflows, multiplied from the innermost on.
         dimension: usize,
     },
     /// Coordinate 0 is outside of the given elements.
@@ -162,7 +162,7 @@ impl<'a> Shape<'a> {
         let mut reach = 1isize;
         Self::copied(sizes, |dimension| {
             let stride = reach;
-            // Checked later: if there are elements, no product of sizes exceeds their number.
+            // May wrap: `Layout::unchecked` refuses sizes whose product overflows.
             reach = reach.wrapping_mul(sizes[dimension] as isize);
             Ok(stride)
         })
@@ -182,7 +182,7 @@ impl<'a> Shape<'a> {
             Err(_) if moves && sizes[dimension] > 1 => {
                 Err(LayoutError::LargeStride { dimension, stride: strides[dimension] })
             }
-            // The stride of one coordinate has no meaning.
+            // The stride of a dimension of size 1 has no meaning.
             stride => Ok(stride.unwrap_or(0)),
         })
     }
@@ -239,7 +239,7 @@ impl<'a> Layout<'a> {
         offset: usize,
     ) -> Result<Self, LayoutError> {
         let layout = Self::unchecked(shape)?;
-        // A dense layout ends behind its last element.
+        // A dense layout ends after its last element.
         let fits =
             layout.dense && offset.checked_add(layout.len).is_some_and(|end| end <= elements);
         if layout.len != 0 && !fits {
@@ -248,7 +248,7 @@ impl<'a> Layout<'a> {
         Ok(layout)
     }
 
-    /// The layout of a shape, the elements of which the caller knows to exist.
+    /// The layout of a shape whose elements the caller knows to exist.
     #[inline(always)]
     pub(super) fn unchecked(shape: Shape<'a>) -> Result<Self, LayoutError> {
         let mut layout = Self { shape, ..Self::flat(0) };
@@ -296,8 +296,8 @@ impl<'a> Layout<'a> {
             return Ok(());
         }
         let (sizes, strides) = (self.sizes(), self.strides());
-        // The least stride first. All elements exist, so a `usize` holds the distance between any
-        // two of them.
+        // Begins with the least stride. All elements exist, so a `usize` holds the distance between
+        // any two of them.
         let (mut last, mut reach) = (None, 0);
         while let Some((step, dimension)) = (0..sizes.len())
             .filter(|&dimension| sizes[dimension] > 1)
@@ -340,7 +340,6 @@ impl<'a> Layout<'a> {
         self.dense
     }
 
-    /// The sizes of the shape.
     #[inline]
     pub(super) fn sizes(&self) -> &[usize] {
         match &self.shape {
@@ -360,7 +359,7 @@ impl<'a> Layout<'a> {
     }
 
     /// The box of `len` elements from row-major index `first` on: some coordinates of dimension
-    /// `outer`, one of each dimension before, and all of the dimensions behind. Also returns the
+    /// `outer`, one of each dimension before, and all of the dimensions after. Also returns the
     /// place of its first element, in elements from coordinate 0.
     ///
     /// # Panics

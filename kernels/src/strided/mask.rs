@@ -1,4 +1,4 @@
-//! One result for each element: masks, packed bits, and the first hit if the order of memory
+//! One result for each element: masks, packed bits, and the first hit where the order of memory
 //! differs from that of indices.
 
 use super::block::{Loader, ROOM, Room};
@@ -14,8 +14,8 @@ const TILE: usize = 4096;
 
 /// Writes one mask byte for each element, at its place in `dims`, counted from `out`.
 ///
-/// A tile is loaded in the order of memory. If its results do not lie in this order, the mask is
-/// made in a buffer, and its bytes are copied to their places.
+/// A tile is loaded in the order of memory. If its results lie in another order, the mask is made
+/// in a buffer, and its bytes are copied to their places.
 ///
 /// # Safety
 /// All elements that `dims` names are in the tensor, and nothing else uses their places.
@@ -40,7 +40,7 @@ pub(super) unsafe fn mask(
         let block = unsafe { loader.load(tile) };
         let results = block.len() / element;
         if tile.in_order() {
-            // SAFETY: the places of these elements, one after the other.
+            // SAFETY: the tile is in order, so its places are `results` bytes from `to` on.
             let out = unsafe { core::slice::from_raw_parts_mut(to.cast(), results) };
             crate::mask_uninit(backend, block, rule, out);
         } else {
@@ -52,7 +52,7 @@ pub(super) unsafe fn mask(
     }
 }
 
-/// The most results of a stage.
+/// The most results of [`stage`].
 const STAGE: usize = 16384;
 
 /// The mask bytes of a part of the tensor, in the order of its dimensions.
@@ -65,7 +65,8 @@ fn stage<'r>(
     room: &'r mut Room<STAGE>,
 ) -> &'r [u8] {
     let results = room.slots(tile.elements());
-    // SAFETY: a part of the tensor; it has as many results as there is room for.
+    // SAFETY: a tile of the tensor, and a place in `results` for each of its elements. `mask`
+    // writes all of them, so they are initialised.
     unsafe {
         mask(backend, x, tile.to_dims(), rule, results.as_mut_ptr().cast());
         core::slice::from_raw_parts(results.as_ptr().cast(), results.len())

@@ -20,7 +20,7 @@ pub struct MaskView<'o> {
 
 // SAFETY: a `MaskView` is a `&mut` to bytes.
 unsafe impl Send for MaskView<'_> {}
-// SAFETY: as for `Send`: a shared one allows nothing except to read sizes and strides.
+// SAFETY: as for `Send`; a shared `MaskView` only lets its sizes and strides be read.
 unsafe impl Sync for MaskView<'_> {}
 
 impl<'o> MaskView<'o> {
@@ -58,7 +58,7 @@ impl<'o> MaskView<'o> {
     }
 
     /// The mask of these sizes, at most eight, in row-major order from the first byte of `out` on.
-    /// Bytes behind the last result keep their values.
+    /// Bytes after the last result keep their values.
     ///
     /// # Errors
     /// As [`super::Tensor::row_major`].

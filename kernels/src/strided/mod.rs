@@ -1,10 +1,10 @@
 //! Tensors whose elements are not adjacent.
 //!
-//! A [`Tensor`] is memory with sizes and strides, checked when it is made. A question walks through
-//! the tensor in tiles of at most 16 KiB (`cut.rs`). The elements of a tile are read in place if
-//! they lie in one piece, or else copied into a buffer (`block.rs`, `copy.rs`), and a dense kernel
-//! answers the question for the tile. Questions that have few hits begin with a search for a tile
-//! with a hit (`search.rs`). Masks and bits write one result for each element (`mask.rs`), and
+//! A [`Tensor`] is memory with sizes and strides, checked when it is made. A question cuts the
+//! tensor into tiles (`cut.rs`): long lines of adjacent elements, or at most 16 KiB. A tile is read
+//! in place if its elements lie in one piece, or else copied into a buffer (`block.rs`, `copy.rs`),
+//! and a dense kernel answers for the tile. Questions that have few hits begin with a search for a
+//! tile with a hit (`search.rs`). Masks and bits write one result for each element (`mask.rs`), and
 //! statistics take every tile (`stats.rs`). This module has no vector loop.
 #![expect(unsafe_code, reason = "elements lie at a base and strides, in no slice")]
 
@@ -72,7 +72,8 @@ pub fn mask(backend: Option<Backend>, x: &Tensor<'_>, rule: &Rule, out: MaskOut<
 }
 
 /// # Safety
-/// `dims` are those of `x`, and the output of each coordinate is a byte from `out` on that is ours.
+/// `dims` are the dimensions of `x`. The output of each coordinate, counted from `out`, is a byte
+/// that can be written and that nothing else uses.
 unsafe fn mask_by(
     backend: Option<Backend>,
     x: &Tensor<'_>,
@@ -126,7 +127,7 @@ pub fn position(backend: Option<Backend>, x: &Tensor<'_>, rule: &Rule) -> Option
     if let Some(answer) = rule.constant() {
         return answer.then_some(0);
     }
-    // If any coordinate of a broadcast dimension has a hit, its first coordinate has one.
+    // If a coordinate of a broadcast dimension has a hit, so has coordinate 0.
     let mut dims = Dims::new();
     for dim in x.dims().iter().filter(|dim| dim.input != 0) {
         dims.push(Dim { row: 0, ..*dim });
@@ -141,7 +142,7 @@ pub fn position(backend: Option<Backend>, x: &Tensor<'_>, rule: &Rule) -> Option
     if in_order {
         return search::find(backend, x, &dims, rule);
     }
-    // In the order of memory, the absence of a hit is found faster.
+    // Most tensors have no hit, which a search in the order of memory finds out faster.
     search::find(backend, x, &x.unordered().0, rule)
         .and_then(|_| mask::position(backend, x, &dims, rule))
 }

@@ -1,7 +1,7 @@
 //! One answer for each row, along any dimension.
 //!
-//! Tiles with hits are found in the order of memory. The mask of such a tile is added to the
-//! answers in lines: along one row, or across several.
+//! Tiles with hits are found in the order of memory. Long rows of such a tile are asked one by one.
+//! Else the mask of the tile is added to the answers in lines, along one row or across several.
 //!
 //! ```text
 //! rows along memory     rows across memory      mask bytes of a tile
@@ -26,9 +26,9 @@ pub enum Rows<'o> {
     Any(&'o mut [bool]),
     /// The number of elements for which the rule holds.
     Count(&'o mut [usize]),
-    /// The first element for which the rule holds, counted along the row.
+    /// The index along the row of the first element for which the rule holds.
     Position(&'o mut [Option<usize>]),
-    /// The number of elements and the first one for each of three rules: NaN, +Inf, -Inf.
+    /// How many elements a rule holds for, and the first, for three rules: NaN, +Inf and -Inf.
     Census(&'o mut [Census]),
 }
 
@@ -148,12 +148,12 @@ pub fn rows(
     }
     // Rows keep their direction, so that the first hit of a row comes first.
     dims.forwards();
-    // In the order of memory. Broadcast rows are answered more than once.
+    // Sorts by the order of memory, broadcast rows last: these are answered more than once.
     sort(dims.list_mut(), |dim| dim.input.unsigned_abs().wrapping_sub(1));
     dims.merge();
     let mut tiles = Search::new(backend, x, &dims, search, TILE.min(ROOM / x.element()));
     let mut scratch = Room::<TILE>::new();
-    // Rows of at least so many elements in a tile are answered one by one.
+    // Rows of at least this many elements in a tile are answered one by one.
     let long = if matches!(out, Rows::Any(_) | Rows::Position(_)) { 64 } else { 256 };
     while let Some(hit) = tiles.next(&mut |tile| out.are_answered(tile)) {
         let (block, tile) = tiles.found();
@@ -215,8 +215,8 @@ fn by_row(
     }
 }
 
-/// Adds the mask bytes of a tile to the answers of its rows. The input of the tile counts the
-/// bytes.
+/// Adds the mask bytes of a tile to the answers of its rows. The inputs of its dimensions are steps
+/// in `mask`.
 #[inline(never)]
 fn add_mask(mask: &[bool], tile: &Tile, class: usize, repeats: usize, out: &mut Rows<'_>) {
     let mut tile = tile.clone();
@@ -295,8 +295,8 @@ fn hits_of(mask: &[bool], along: Dim) -> (usize, usize) {
     (count, first)
 }
 
-/// Adds adjacent columns, each of which is part of one row. The compiler makes vector loops of the
-/// sums, which take several lines at once if there are few columns:
+/// Adds adjacent columns, each of which is part of one row. The compiler vectorises the sums. If
+/// there are few columns, a sum takes several lines at once:
 ///
 /// ```text
 /// mask   0 1 0  0 0 0  1 1 0  0 1 0      four lines of three columns
@@ -315,7 +315,7 @@ fn columns(
     let width = rows.size * (64 / rows.size).max(1);
     let mut room = [0u8; TILE];
     let sums = &mut room[..width.min(TILE)];
-    // A tile has at most 4096 / 33 chunks.
+    // `width` is at least 33, so a tile has at most 4096 / 33 chunks, and a sum fits into a byte.
     for chunk in mask.chunks(width) {
         sums.iter_mut().zip(chunk).for_each(|(sum, hit)| *sum += u8::from(*hit));
     }

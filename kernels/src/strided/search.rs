@@ -2,7 +2,7 @@
 //! most tensors have few hits.
 //!
 //! A tile that is not in one piece is searched with the bytes between its elements, if that is
-//! faster than a copy. Only if there is a hit, the elements are copied, and their copy is searched.
+//! faster than a copy. The elements are copied, and the copy is searched, only if there is a hit.
 
 use super::block::{Loader, ROOM};
 use super::cut::{Cut, Tiles};
@@ -36,18 +36,18 @@ impl<'s> Search<'s> {
         Self { backend, rule, loader: Loader::new(x), tiles: Tiles::new(dims, cut), spans }
     }
 
-    /// The first hit of the next tile that has one, by its number in the elements of the tile.
+    /// The first hit of the next tile that has one, as an index into the elements of the tile.
     /// Leaves out tiles for which `skip` is true.
     #[inline(never)]
     pub(super) fn next(&mut self, skip: &mut dyn FnMut(&Tile) -> bool) -> Option<usize> {
-        // Not behind a tile where only bytes between elements had a hit.
+        // Whether to search spans: up to the first with a hit, which may be between the elements.
         let mut search = self.spans;
         while let Some(tile) = self.tiles.next() {
             if skip(tile) {
                 continue;
             }
             if search {
-                // SAFETY: a tile of the tensor, of which no dimension runs backwards.
+                // SAFETY: a tile of the tensor, and by `spans` no dimension runs backwards.
                 if let Some(span) = unsafe { self.loader.span(tile) } {
                     if crate::position(self.backend, span, self.rule).is_none() {
                         continue;
@@ -65,8 +65,8 @@ impl<'s> Search<'s> {
         None
     }
 
-    /// The elements of the tile with the hit, in the order of its dimensions, whose input counts
-    /// these elements.
+    /// The elements of the tile with the hit, in the order of its dimensions. The inputs of these
+    /// are steps in the elements.
     pub(super) fn found(&self) -> (&[u8], &Tile) {
         (self.loader.block(), &self.tiles.tile)
     }

@@ -11,12 +11,12 @@ use super::cut::{Cut, Tiles};
 use super::dims::Dims;
 use super::{Tensor, position};
 
-/// Bytes in one piece that are looked at as one.
+/// The most bytes of a tile that lies in one piece.
 const LINE: usize = 1 << 20;
 
 /// Statistics of `x`: one pass, and a search for the first element of each class and of the lowest
-/// and the highest number. Indices are in row-major order. An element that is broadcast counts as
-/// often as coordinates name it. `backend` is the active one if `None`.
+/// and the highest number. Indices are in row-major order. An element that is broadcast counts for
+/// each of its coordinates. `None` means the active backend.
 #[must_use]
 pub fn stats(backend: Option<Backend>, x: &Tensor<'_>, numbers: &Numbers) -> Stats {
     if x.is_empty() {
@@ -37,7 +37,7 @@ pub fn stats(backend: Option<Backend>, x: &Tensor<'_>, numbers: &Numbers) -> Sta
         *count *= repeats;
     }
     Stats::new(&tally, |key| {
-        // The pass has seen it.
+        // The pass has seen an element of this key.
         let index = first(&numbers.has_key(key)).unwrap_or(0);
         let plus = numbers.code(key);
         let is_plus = !numbers.has_two_codes(key) || first(&numbers.has_code(plus)) == Some(index);
@@ -45,14 +45,14 @@ pub fn stats(backend: Option<Backend>, x: &Tensor<'_>, numbers: &Numbers) -> Sta
     })
 }
 
-/// What is in the elements of `dims`, in their order. The indices mean nothing.
+/// The tally of the elements of `dims`, in their order. The indices mean nothing.
 fn tally(backend: Backend, x: &Tensor<'_>, dims: &Dims, numbers: &Numbers) -> Tally {
     let element = x.element();
     let cut = Cut::lines(dims, element, ROOM / element, LINE / element);
     let (mut loader, mut all) = (Loader::new(x), Tally::default());
     let mut tiles = Tiles::new(dims, cut);
     while let Some(tile) = tiles.next() {
-        // SAFETY: a tile of elements of the source, within the limits.
+        // SAFETY: a tile of the tensor, within the limit or in one piece.
         let block = unsafe { loader.load(tile) };
         all.add(&stats::tally(backend, block, numbers));
     }
@@ -61,7 +61,10 @@ fn tally(backend: Backend, x: &Tensor<'_>, dims: &Dims, numbers: &Numbers) -> Ta
 
 /// Calls `put` with the number and the statistics of each row that runs along dimension `axis`; the
 /// rows are in row-major order of the other dimensions, and indices count along a row. Rows without
-/// elements are left out. `backend` is the active one if `None`.
+/// elements are left out. `None` means the active backend.
+///
+/// # Panics
+/// If there is no dimension `axis`.
 pub fn stats_of_rows(
     backend: Option<Backend>,
     x: &Tensor<'_>,

@@ -34,7 +34,7 @@ impl<'a> Tensor<'a> {
     /// One dimension: the whole elements in `x`, of `element` bytes each.
     ///
     /// # Panics
-    /// If `element` is not 1, 2, 4 or 8; so do all functions that make a tensor.
+    /// If `element` is not 1, 2, 4 or 8. All functions that make a tensor panic then.
     #[inline(always)]
     #[must_use]
     pub const fn flat(x: &'a [u8], element: usize) -> Self {
@@ -93,7 +93,7 @@ impl<'a> Tensor<'a> {
         Self::new(x, element, offset, Shape::borrowed(sizes, strides)?)
     }
 
-    // Inlined, as are all that make a part of it, so that the tensor is not copied again and again.
+    // Inlined, as all that it calls, so that the tensor is not copied again and again.
     #[inline(always)]
     fn new(
         x: &'a [u8],
@@ -110,9 +110,9 @@ impl<'a> Tensor<'a> {
     }
 
     /// # Safety
-    /// During `'a` each element can be read, is initialised, and nothing writes to it; with `gaps`
-    /// the same holds for all between them. All of them are in one allocation. `element` is 1, 2, 4
-    /// or 8.
+    /// During `'a` each element can be read, is initialised, and nothing writes to it. With `gaps`
+    /// the same holds for all bytes between elements. All of them are in one allocation. `element`
+    /// is 1, 2, 4 or 8.
     pub(super) const unsafe fn from_raw(
         start: *const u8,
         element: usize,
@@ -176,7 +176,7 @@ impl<'a> Tensor<'a> {
 
     /// The box of `len` elements from row-major index `first` on: some coordinates of dimension
     /// `dimension`, one coordinate of each dimension before it, and all coordinates of the
-    /// dimensions behind it. [`Tensor::sizes`] of the box are those of the whole tensor.
+    /// dimensions after it. [`Tensor::sizes`] of the box are those of the whole tensor.
     ///
     /// # Panics
     /// If these elements are not such a box of the tensor.
@@ -210,7 +210,6 @@ impl<'a> Tensor<'a> {
         self.layout.dims()
     }
 
-    /// Bytes of an element: 1, 2, 4 or 8.
     #[inline(always)]
     pub(super) const fn element(&self) -> usize {
         self.element
