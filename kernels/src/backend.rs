@@ -7,8 +7,8 @@ struct Row {
     name: &'static str,
     /// Whether the CPU has the backend.
     detect: fn() -> bool,
-    /// From this length on, in bytes, byte masks skip groups without a hit. The faster a backend
-    /// compares, the later that pays.
+    /// From this many bytes on, byte masks skip groups without a hit. The faster a backend
+    /// compares, the longer a mask must be for this to pay.
     skips_from: usize,
 }
 
@@ -32,14 +32,14 @@ const BACKENDS: &[Row] = &[
     Row { name: "scalar", detect: || true, skips_from: usize::MAX },
 ];
 
-/// Entries of a table of leaves: one for each backend and one for the first call, and some that
-/// nothing reaches, so that masking a number keeps it in the table.
+/// The number of entries of a table of leaves: one for the first call and one for each backend,
+/// filled up to a power of two. So any number, masked, is an index into the table.
 pub(crate) const ENTRIES: usize = (BACKENDS.len() + 1).next_power_of_two();
 
-/// A way to run the kernels that the CPU at hand has.
+/// The kernels for one instruction set.
 ///
-/// A `Backend` exists only for instructions that were detected, so every `Backend` can be used on
-/// this CPU.
+/// A `Backend` exists only for instructions that were detected, so this CPU can run every
+/// `Backend`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backend(
     /// 1 more than an index into [`BACKENDS`].
@@ -56,14 +56,14 @@ static ACTIVE: AtomicU8 = AtomicU8::new(UNCHOSEN);
 static ACTIVATED: AtomicU8 = AtomicU8::new(UNCHOSEN);
 
 impl Backend {
-    /// The default backend. This is the backend given to [`Backend::activate`]. Without one it is
-    /// the backend that the environment variable `NONFINITE_BACKEND` names (feature `std`), or else
-    /// the best backend.
+    /// The default backend: the one given to [`Backend::activate`], else the one that the
+    /// environment variable `NONFINITE_BACKEND` names (feature `std`), else the best that the CPU
+    /// has.
     ///
     /// # Panics
-    /// The first call panics if `NONFINITE_BACKEND` is set and names no backend of this build that
-    /// the CPU has: a pinned backend is never replaced by another one. An empty value counts as
-    /// unset. Questions about fewer than 64 bytes may need no backend, and then do not call this.
+    /// If no backend was activated, and `NONFINITE_BACKEND` names no backend of this build that the
+    /// CPU has: a pinned backend is never replaced by another one. An empty value counts as unset.
+    /// Questions about fewer than 64 bytes may need no backend, and then do not call this.
     #[inline]
     pub fn active() -> Self {
         match ACTIVE.load(Ordering::Relaxed) {
@@ -120,7 +120,7 @@ impl Backend {
     }
 
     fn best() -> Self {
-        // The last one, the scalar backend, runs everywhere.
+        // The scalar backend, the last row, runs everywhere.
         Self::first(None).unwrap_or(Self(BACKENDS.len() as u8))
     }
 
@@ -154,8 +154,8 @@ impl Backend {
         BACKENDS[usize::from(self.0) - 1].name
     }
 
-    /// The place in a table of leaves: that of a backend, or of the active one; 0 before one is
-    /// chosen.
+    /// The index into a table of leaves: the number of `backend`, or of the active backend if
+    /// `None`. 0 before a backend is active.
     #[inline(always)]
     pub(crate) fn entry(backend: Option<Self>) -> usize {
         backend.map_or_else(|| ACTIVE.load(Ordering::Relaxed), |backend| backend.0).into()
@@ -164,7 +164,7 @@ impl Backend {
     /// The length in bytes from which on byte masks skip groups without a hit.
     #[inline(always)]
     pub(crate) fn skips_from(backend: Option<Self>) -> usize {
-        // Before the first call, any number does.
+        // Before a backend is active, any length does: skipping changes no answer.
         BACKENDS[Self::entry(backend).saturating_sub(1)].skips_from
     }
 }

@@ -28,7 +28,7 @@ pub struct Bitmap<'b> {
 impl<'b> Bitmap<'b> {
     /// The bits of `elements` elements, from bit `offset` of `bytes` on. `None` if `bytes` end
     /// before bit `offset` or before the bit of the last element.
-    // Inlined, or the caller reads two words at once that were just stored one by one, and waits.
+    // Inlined: otherwise one load reads two words that were just stored one by one, and waits.
     #[inline]
     #[must_use]
     pub fn new(bytes: &'b [u8], offset: usize, elements: usize) -> Option<Self> {
@@ -95,7 +95,7 @@ impl<'b> Bitmap<'b> {
             - (before.count_ones() + behind.count_ones()) as usize
     }
 
-    /// The valid elements whose packed bits are 1. The bit of element 0 is the first of `bits`.
+    /// How many valid elements have a packed bit of 1, and the first. `bits` begin with element 0.
     ///
     /// # Panics
     /// If `bits` end before the bit of the last element.
@@ -128,7 +128,7 @@ impl<'b> Bitmap<'b> {
         let (first, shift) = (offset / 8, offset % 8);
         let end = first.saturating_add(bytes_of(self.elements, shift));
         let out = &mut out[first..end];
-        // Up to the first whole byte of `out`.
+        // The elements before the first whole byte of `out`.
         let few = (shift.wrapping_neg() % 8).min(self.elements);
         let (head, out) = out.split_at_mut(usize::from(few != 0));
         clear(head, !self.part(0, few).rest() & !(u64::MAX << few), shift);
@@ -142,7 +142,7 @@ impl<'b> Bitmap<'b> {
         clear(rest, !others.rest() & !(u64::MAX << (others.elements % 64)), 0);
     }
 
-    /// The bits of each 64 elements. Those of fewer elements at the end are left out.
+    /// One word of bits for each 64 elements. The bits of fewer elements at the end are left out.
     ///
     /// ```text
     /// shift 3   low, bytes 0 to 7    hgfedcba ponmlkji ..     most significant bit first
@@ -181,14 +181,14 @@ fn clear(bytes: &mut [u8], nulls: u64, shift: usize) {
     }
 }
 
-/// Fewer than eight bytes as a word. Not inlined, since the compiler writes the loop out.
+/// Fewer than eight bytes as a word. Not inlined: the compiler would unroll the loop at each call.
 #[inline(never)]
 fn word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// The number of ones. `count` of f16 under nulls takes 1.3 times as long without these
-/// instructions (16 KiB in which one element in 16 is NaN).
+/// The number of ones. Without POPCNT and BMI2 `count` of f16 under nulls takes 1.3 times as long
+/// (16 KiB in which one element in 16 is NaN).
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 #[expect(unsafe_code, reason = "POPCNT, and shifts by any register")]
 fn ones(words: impl Iterator<Item = u64>) -> usize {
@@ -198,7 +198,7 @@ fn ones(words: impl Iterator<Item = u64>) -> usize {
     }
     cpufeatures::new!(instructions, "popcnt", "bmi2");
     if instructions::get() {
-        // SAFETY: the CPU has these instructions.
+        // SAFETY: `instructions` has detected POPCNT and BMI2, all that `fast` enables.
         return unsafe { fast(words) };
     }
     words.map(|word| word.count_ones() as usize).sum()
@@ -210,7 +210,7 @@ fn ones(words: impl Iterator<Item = u64>) -> usize {
     words.map(|word| word.count_ones() as usize).sum()
 }
 
-/// 64 bits from bit `shift` of `low` on, below 64. `high` has the bits behind those of `low`.
+/// 64 bits from bit `shift`, below 64, of `low` on. `high` has the bits after those of `low`.
 #[inline(always)]
 fn joined(low: u64, high: u64, shift: usize) -> u64 {
     low >> shift | high << 1 << (63 - shift)

@@ -1,4 +1,4 @@
-//! The entries for elements whose width is known only at run time, by the rule.
+//! The entries for elements whose width is known only at run time, from the rule.
 
 use core::mem::MaybeUninit;
 
@@ -10,7 +10,7 @@ use crate::out::MaskOut;
 use crate::pieces::{Long, elements};
 use crate::rule::{Classes, Rule};
 
-/// Of the loops for elements of 1, 2, 4 and 8 bytes, those of the rule.
+/// The item for the width of the rule, among the items for 1, 2, 4 and 8 bytes.
 #[inline(always)]
 pub(crate) fn of<T: Copy>(rule: &Rule, widths: [T; 4]) -> T {
     widths[rule.size().trailing_zeros() as usize % 4]
@@ -22,7 +22,7 @@ fn whole<'x>(x: &'x [u8], rule: &Rule) -> &'x [u8] {
     &x[..x.len() & !(rule.size() - 1)]
 }
 
-/// [`crate::typed::mask`] of elements whose width is known at run time only, by the rule.
+/// [`crate::typed::mask`] for elements whose width the rule says.
 ///
 /// # Panics
 /// If `out` is not as long as `x` has whole elements; nothing is written then.
@@ -36,7 +36,7 @@ pub fn mask(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
     entry::mask_by(short, (mask(), skip()), backend, x, rule, out.slots());
 }
 
-/// [`crate::typed::mask_uninit`] of elements whose width is known at run time only, by the rule.
+/// [`crate::typed::mask_uninit`] for elements whose width the rule says.
 ///
 /// # Panics
 /// As [`mask`].
@@ -53,7 +53,7 @@ pub fn mask_uninit<'o>(
     unsafe { entry::initialised(out) }
 }
 
-/// [`crate::typed::bits`] of elements whose width is known at run time only, by the rule.
+/// [`crate::typed::bits`] for elements whose width the rule says.
 ///
 /// # Panics
 /// If `out` ends before the last result, or before bit `offset`; nothing is written then.
@@ -65,20 +65,20 @@ pub fn bits(backend: Option<Backend>, x: &[u8], rule: &Rule, out: &mut [u8], off
     entry::bits_by(short_bits(rule), tables, backend, whole(x, rule), rule, (out, offset));
 }
 
-/// [`crate::typed::any`] of elements whose width is known at run time only, by the rule.
+/// [`crate::typed::any`] for elements whose width the rule says.
 #[must_use]
 pub fn any(backend: Option<Backend>, x: &[u8], rule: &Rule) -> bool {
     position(backend, x, rule).is_some()
 }
 
-/// [`crate::typed::position`] of elements whose width is known at run time only, by the rule.
+/// [`crate::typed::position`] for elements whose width the rule says.
 #[must_use]
 pub fn position(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Option<usize> {
     let find = of(rule, [u8::find, u16::find, u32::find, u64::find]);
     entry::position_by(short_bits(rule), find(), backend, whole(x, rule), rule)
 }
 
-/// [`crate::typed::count`] of elements whose width is known at run time only, by the rule.
+/// [`crate::typed::count`] for elements whose width the rule says.
 #[must_use]
 pub fn count(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize {
     let short = of(rule, [u8::short_count, u16::short_count, u32::short_count, u64::short_count]);
@@ -87,7 +87,7 @@ pub fn count(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize {
     entry::count_by(short, (count(), find()), backend, whole(x, rule), rule)
 }
 
-/// [`crate::typed::occurrences`] of elements whose width is known at run time only, by the rule.
+/// [`crate::typed::occurrences`] for elements whose width the rule says.
 #[must_use]
 pub fn occurrences(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Occurrences {
     let count = of(rule, [u8::count, u16::count, u32::count, u64::count]);
@@ -96,7 +96,7 @@ pub fn occurrences(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Occurrenc
     entry::occurrences_by(short_bits(rule), tables, backend, whole(x, rule), rule)
 }
 
-/// [`crate::typed::census`] of elements whose width is known at run time only, by the rule.
+/// [`crate::typed::census`] for elements whose width the rule says.
 #[must_use]
 pub fn census(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census {
     let Some(classes) = Classes::of(nan) else {

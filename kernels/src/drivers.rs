@@ -1,17 +1,17 @@
-//! What calls the leaves on long inputs: plain code, compiled once for all widths and instruction
-//! sets.
+//! The drivers call the leaves on long inputs. They are plain code, compiled once for all widths
+//! and instruction sets.
 //!
-//! Most tensors hold few special elements or none. So a driver searches the next hit, and asks a
-//! leaf about a run of elements behind it. Where hits are dense, a search only costs time: runs
-//! grow, and follow each other without a search.
+//! Most tensors hold few special elements or none. So a driver searches for the next hit, and gives
+//! a leaf a run of elements from this hit on. Where hits are dense, a search only costs time, so
+//! longer and longer runs follow each other without a search.
 //!
 //! ```text
 //! x     clean ............ | run | clean .. | run | run, longer | clean ...........
 //!       find -> hit ------>| count          | count             | find -> none
 //! ```
 //!
-//! A leaf takes at least 64 bytes. Where fewer are left, a run begins earlier: what stands there
-//! has no hit, or has its answer already.
+//! A leaf takes at least 64 bytes. If fewer are left, the run begins before the hit. The elements
+//! added so are no hits, or a mask has their answers already.
 
 use crate::census::{Census, Occurrences};
 use crate::leaves::{Bits, Count, Find, Mask};
@@ -49,7 +49,7 @@ pub(crate) fn search(x: Long<'_>, rule: &Rule, find: Find) -> Hit {
     find.run(x, rule)
 }
 
-/// The same, piece by piece, by a rule whose screen is not exact.
+/// [`search`] piece by piece, for a rule whose screen is not exact.
 #[inline(never)]
 fn pieces(x: Long<'_>, rule: &Rule, find: Find) -> Hit {
     let (mut rest, mut at) = (x.bytes(), 0);
@@ -73,23 +73,23 @@ struct Runs<'x> {
     at: usize,
     /// Bytes of the next run.
     run: usize,
-    /// The first hit of `rest`, or a hit without bits where there is no search.
+    /// The first hit of `rest`, if known. [`Hit::NONE`] if the next run needs no search.
     first: Option<Hit>,
     shift: u32,
     find: Find,
-    /// A rule of hits.
+    /// The rule of hits that a search looks for.
     rule: &'x Rule,
 }
 
 impl<'x> Runs<'x> {
-    /// Of an input and its first hit.
+    /// The runs of an input whose first hit is known.
     #[inline(always)]
     fn new(x: Long<'x>, first: Hit, find: Find, rule: &'x Rule) -> Self {
         let (rest, first, shift) = (x.bytes(), Some(first), shift(rule));
         Self { rest, at: 0, run: SHORT_RUN, first, shift, find, rule }
     }
 
-    /// The next run, how many bytes stand before it, and its first hit, if that is known.
+    /// The bytes before the next run, the run, and its first hit ([`Hit::NONE`] if not known).
     #[inline(always)]
     fn next(&mut self) -> Option<(usize, Long<'x>, Hit)> {
         let x = Long::new(self.rest)?;
@@ -113,7 +113,7 @@ impl<'x> Runs<'x> {
         Some((at, Long::of(run), Hit { at: hit.at - begin, ..hit }))
     }
 
-    /// Decides about the next run by the last one, which had so many hits and bytes.
+    /// Chooses the length of the next run, and whether to search first, by what the last run had.
     #[inline(always)]
     fn seen(&mut self, hits: usize, bytes: usize) {
         // With more than one hit in 256 bytes, a search would end at once.
@@ -129,7 +129,7 @@ impl<'x> Runs<'x> {
     }
 }
 
-/// The number of elements for which a rule of hits holds. `first` has the first of them.
+/// The number of elements for which a rule of hits holds. `first` is the first hit.
 #[inline(never)]
 pub(crate) fn count(x: Long<'_>, first: Hit, rule: &Rule, count: Count, find: Find) -> usize {
     let (mut runs, mut total) = (Runs::new(x, first, find, rule), 0);
@@ -141,7 +141,7 @@ pub(crate) fn count(x: Long<'_>, first: Hit, rule: &Rule, count: Count, find: Fi
     total
 }
 
-/// NaN, +Inf and -Inf. `first` has the first of them.
+/// The census. `first` is the first element that is NaN or infinite.
 #[inline(never)]
 pub(crate) fn census(
     x: Long<'_>,
@@ -151,7 +151,7 @@ pub(crate) fn census(
     classify: Count,
     find: Find,
 ) -> Census {
-    // The longest run ends at a cache line.
+    // The longest run: `Runs::next` adds less than `ONE_LEAF` bytes.
     const { assert!(LONGEST_RUN + ONE_LEAF < 1 << CLASS_BITS) };
     let special = classes.special();
     let mut runs = Runs::new(x, first, find, &special);
@@ -176,8 +176,8 @@ pub(crate) fn census(
     Census::new(nan, pos_inf, neg_inf)
 }
 
-/// The first element of a class, NaN, +Inf or -Inf by number, if it is not known. Not inlined: the
-/// code of [`census`] would have it three times.
+/// The first element of class 0 (NaN), 1 (+Inf) or 2 (-Inf) in a run: `known`, if that is a hit.
+/// Not inlined, since [`census`] would have this code three times.
 #[inline(never)]
 fn first_of_class(
     run: Long<'_>,
@@ -203,7 +203,7 @@ pub(crate) fn mask(x: Long<'_>, rule: &Rule, mut out: &mut Places, mask: Mask, s
         if clean == x.len() {
             return;
         }
-        // At least a turn. If more is left, then at least a turn of that, too.
+        // A run has at least the bytes of a turn, and so has the rest, if there is any.
         let from = clean.min(x.len() - TURN);
         let end = if x.len() - from < LONG_RUN + TURN { x.len() } else { from + LONG_RUN };
         mask.run(Long::of(&x[from..end]), rule, &mut out[from >> shift..end >> shift]);
@@ -211,7 +211,7 @@ pub(crate) fn mask(x: Long<'_>, rule: &Rule, mut out: &mut Places, mask: Mask, s
     }
 }
 
-/// A word for each 64 elements, at least one word. Returns the bits of the last elements.
+/// A word for each 64 elements, at least one word. Returns the bits after the last word.
 #[inline(never)]
 pub(crate) fn bits(
     x: Long<'_>,

@@ -4,11 +4,11 @@
 //! ```text
 //! fewer than 64 bytes      answered at once                       short.rs
 //! up to 2 KiB              one leaf                               loops/
-//! more, and any census     a search: one leaf; else a driver      drivers.rs
+//! more, and any census     a driver; for a search, one leaf       drivers.rs
 //! ```
 //!
-//! An entry is generic over the width of an element, so that a caller links the leaves of that
-//! width only. [`crate::bytes`] has the entries for elements whose width is known at run time.
+//! An entry is generic over the width of an element, so that a caller links only the leaves of that
+//! width. [`crate::bytes`] has the entries for elements whose width is known only at run time.
 
 use core::mem::MaybeUninit;
 
@@ -40,7 +40,7 @@ pub(crate) type ShortBits = fn(&[u8], &Rule) -> u64;
 ///
 /// # Panics
 /// If the rule is for elements of another width.
-// Always inlined: a rule that the caller knows is a constant in the answer for a short input.
+// Always inlined: a rule that the caller knows becomes a constant in the code for short inputs.
 #[inline(always)]
 #[must_use]
 pub fn any<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> bool {
@@ -70,7 +70,7 @@ pub fn position<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Opt
     }
 }
 
-/// The index of the lowest 1.
+/// The index of the lowest 1, if there is one.
 #[inline(always)]
 fn first_of(bits: u64) -> Option<usize> {
     if bits == 0 { None } else { Some(bits.trailing_zeros() as usize) }
@@ -171,7 +171,7 @@ fn long_count(
     if let Some(answer) = rule.constant() {
         return if answer { elements } else { 0 };
     }
-    // Most elements are no hits, so hits are counted.
+    // Most elements are no hits, so hits are counted, even if the rule asks for the others.
     let (usual, opposite) = (rule.usual(), rule.not());
     let hits = hits(count, find, backend, x, if usual { &opposite } else { rule });
     if usual { elements - hits } else { hits }
@@ -205,7 +205,7 @@ pub(crate) fn occurrences_by(
     }
 }
 
-/// The ones of a word, and the first.
+/// The number of ones in a word, and the index of the first.
 #[inline(always)]
 fn occurrences_in(bits: u64) -> Occurrences {
     Occurrences { count: bits.count_ones() as usize, first: first_of(bits) }
@@ -279,7 +279,7 @@ pub fn mask<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskO
     }
 }
 
-/// [`mask`] of whole elements, as many as there are places, by the loops of their width.
+/// [`mask`] of whole elements, one for each place, by the loops of their width.
 #[inline(never)]
 pub(crate) fn mask_by(
     short: fn(&[u8], &Rule, &mut Places),
@@ -293,7 +293,7 @@ pub(crate) fn mask_by(
     if let Some(answer) = rule.constant() {
         out.fill(MaybeUninit::new(answer));
     } else if rule.size() == 1 || rule.is_tilted() || x.len() < Backend::skips_from(backend) {
-        // Of single bytes, comparing is as fast as a screen.
+        // For elements of one byte, a comparison is as fast as a screen.
         mask.pick(backend).run(long, rule, out);
     } else {
         let (mask, skip) = (mask.pick(backend), skip.pick(backend));
@@ -383,7 +383,7 @@ pub(crate) fn bits_by(
     }
 }
 
-/// [`bits_by`] that begin at bit `shift` of `out`: they are computed in a buffer and shifted.
+/// [`bits_by`] from bit `shift` of `out` on: the bits are computed in a buffer and shifted.
 #[inline(never)]
 fn shifted_bits(
     short: ShortBits,
@@ -408,7 +408,7 @@ fn shifted_bits(
     }
 }
 
-/// Bits from the first bit of `out` on, of at least 64 bytes. `out` ends with the last of them.
+/// The bits of at least 64 bytes, from the first bit of `out` on to its last byte.
 #[inline(always)]
 fn words_by(
     bits: &Table<Bits>,

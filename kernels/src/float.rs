@@ -1,11 +1,11 @@
 //! Products of floating-point elements. Only this file and the `scale.rs` of each backend have
 //! floating-point arithmetic.
 //!
-//! f16 and bf16 become f32 and come back to nearest with ties to even. There are no branches, so
-//! that the compiler can vectorise the code. Narrowing makes a NaN quiet, and keeps its sign and
-//! the upper bits of its payload (IEEE 754-2019, section 6.2.3).
+//! f16 and bf16 are widened to f32, multiplied, and rounded to nearest with ties to even. There are
+//! no branches, so that the compiler can vectorise the code. Rounding makes a NaN quiet, and keeps
+//! its sign and the upper bits of its payload (IEEE 754-2019, section 6.2.3).
 
-/// A format that can be multiplied as a constant, so that each loop is compiled for one.
+/// The formats that can be multiplied, as constants, so that each loop is compiled for one format.
 pub(crate) mod format {
     pub(crate) const F16: usize = 0;
     pub(crate) const BF16: usize = 1;
@@ -38,8 +38,8 @@ fn widen_f16(half: u16) -> f32 {
     } else if magnitude >= 0x0400 << 13 {
         magnitude + REBIAS
     } else {
-        // Converts the number as if it were normal, with a leading one, and subtracts the one
-        // again. This is exact, and makes no subnormal f32.
+        // Converts the number as if it were normal, with a leading one, and subtracts this one
+        // again. The subtraction is exact, and makes no subnormal f32.
         (f32::from_bits(magnitude + LEAST_NORMAL) - f32::from_bits(LEAST_NORMAL)).to_bits()
     };
     f32::from_bits(widened | (bits & 0x8000) << 16)

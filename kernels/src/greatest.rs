@@ -3,9 +3,9 @@
 use crate::isa::Isa;
 use crate::pieces::Line;
 
-/// The greatest lane of some lines, for [`Isa::may_hit`]: one instruction in place of a comparison
-/// and the work of narrowing, and one branch for each group. Two maxima, of which neither waits for
-/// the other.
+/// The greatest lanes of some lines, for [`Isa::may_hit`]. A maximum is one instruction, while a
+/// comparison would also have to be narrowed, and a group takes one branch. There are two maxima,
+/// so that neither waits for the other.
 ///
 /// ```text
 /// group of 4 lines, registers of 32 bytes
@@ -15,7 +15,7 @@ use crate::pieces::Line;
 /// no hit if max(a, b) <= limit in every lane
 /// ```
 pub(crate) trait Greatest: Isa {
-    /// The greater lanes. Of elements of 8 bytes, only the upper halves need be compared.
+    /// The greater of `a` and `b` in each lane. For `W` of 8, only upper halves need be compared.
     fn max<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V;
 
     /// The greatest lanes of at least one line, masked and, with `FLIP`, xored with `flip`.

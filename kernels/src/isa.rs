@@ -4,11 +4,11 @@
 use crate::pieces::{Block, Line, Places};
 use crate::rule::{Rule, Screen};
 
-/// What a leaf compares, as a constant, so that it is compiled for one comparison.
+/// The comparison of a leaf, as a constant, so that a leaf is compiled for one comparison.
 pub(crate) mod op {
-    /// Of a rule without flip and tilt: `(bits & mask) > least`.
+    /// For a rule without flip and tilt: `(bits & mask) > least`.
     pub(crate) const GREATER: u8 = 0;
-    /// Of a rule of hits: `(bits & mask) == bound`.
+    /// For a rule of hits: `(bits & mask) == bound`.
     pub(crate) const EQUAL: u8 = 1;
     /// The answer of a rule that is not tilted: `((bits & mask) ^ flip) > least`.
     pub(crate) const ANSWER: u8 = 2;
@@ -25,7 +25,7 @@ pub(crate) struct With<V> {
     pub(crate) mask: V,
     pub(crate) flip: V,
     pub(crate) least: V,
-    /// Of a rule of hits that compares for equality.
+    /// The bound of a rule of hits that compares for equality.
     pub(crate) bound: V,
     /// What a tilted rule subtracts from elements with a sign: 1, or 0 if the rule is not tilted.
     pub(crate) tilt: V,
@@ -34,7 +34,7 @@ pub(crate) struct With<V> {
     pub(crate) one_byte: V,
     /// All ones for the opposite of a rule for ones, else zeros.
     pub(crate) not_ones: V,
-    /// The top 16 bits of the mask in every 16-bit lane, or all of it in every byte.
+    /// The top 16 bits of the mask in every 16-bit lane; for `W` of 1, the mask in every byte.
     pub(crate) top: V,
 }
 
@@ -56,19 +56,19 @@ pub(crate) trait Isa: Copy + 'static {
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
     fn equal<const W: usize>(self, a: Self::V, b: Self::V) -> Self::Hits;
-    /// Signed, as all comparisons.
+    /// `a > b`, as signed integers.
     fn greater<const W: usize>(self, a: Self::V, b: Self::V) -> Self::Hits;
-    /// `masked`, less `tilt` in the lanes where `x` has its sign.
+    /// `masked` minus `tilt` in the lanes where the sign bit of `x` is set, else `masked`.
     fn tilt<const W: usize>(self, masked: Self::V, x: Self::V, tilt: Self::V) -> Self::V;
 
     /// Adds one to the counters of the lanes that are hits.
     fn add<const W: usize>(self, counts: Self::V, hits: Self::Hits, one: Self::V) -> Self::V;
-    /// The sum of two registers of counters of bytes. Each is at most 128.
+    /// The sum of the counters in two registers, one a byte, which have counted at most 4 KiB.
     fn sum(self, counts: [Self::V; 2]) -> usize;
 
-    /// The registers of a [`Screen`].
+    /// The numbers of a [`Screen`], in every lane.
     type Screen: Copy;
-    /// Call once, outside of a loop.
+    /// Call this once, outside of the loop.
     fn screen<const W: usize>(self, screen: Screen) -> Self::Screen;
     /// Whether an element of some lines may pass the screen. May say yes if only the upper bits of
     /// an element reach the limit. `FLIP` is for screens with a flip.
@@ -80,7 +80,7 @@ pub(crate) trait Isa: Copy + 'static {
 
     /// Bit `i` for element `i` of a line.
     fn line_bits<const W: usize, const OP: u8>(self, line: &Line, with: &With<Self::V>) -> u64;
-    /// Whether [`Isa::pack`] is given `ONES`.
+    /// Whether [`Isa::pack`] takes `ONES`, since the backend packs such a rule faster.
     const PACKS_ONES: bool;
     /// Bit `i` for element `i` of a block, low byte first.
     fn pack<const W: usize, const OP: u8>(
@@ -90,16 +90,16 @@ pub(crate) trait Isa: Copy + 'static {
         out: &mut [u8; 8],
     );
 
-    /// Lines of a turn of byte masks of elements of 8 bytes. Other turns have 4 lines.
+    /// Lines of a turn for elements of 8 bytes. For other elements, a turn has 4 lines.
     const TURN_OF_8: usize;
-    /// The answers for a turn.
+    /// Writes the answers for a turn.
     fn answer_turn<const W: usize, const OP: u8>(
         self,
         lines: &[Line],
         with: &With<Self::V>,
         out: &mut Places,
     );
-    /// The answers for a line, from place `at` on or to the last `64 / W` places.
+    /// Writes the answers for a line from place `at` on, or to the last `64 / W` places.
     fn answer_line<const W: usize, const OP: u8>(
         self,
         line: &Line,
@@ -110,7 +110,7 @@ pub(crate) trait Isa: Copy + 'static {
     /// Writes the same answer for 64 elements. `answer` has it in every byte.
     fn fill(self, answer: Self::V, out: &mut [core::mem::MaybeUninit<bool>; 64]);
 
-    /// Call once, outside of a loop.
+    /// Call this once, outside of the loop.
     #[inline(always)]
     fn with<const W: usize>(self, rule: &Rule) -> With<Self::V> {
         let top = match W {
@@ -124,8 +124,8 @@ pub(crate) trait Isa: Copy + 'static {
             bound: self.splat::<W>(rule.equal_to::<W>()),
             tilt: self.splat::<W>(rule.is_tilted().into()),
             one: self.splat::<W>(1),
-            // 1 for all widths, which the compiler does not see: of the minimum of a byte and a
-            // known 1 it makes two instructions.
+            // 1 for all widths. The compiler does not see this: it would make two instructions of
+            // the minimum of a byte and a known 1.
             one_byte: self.splat::<1>(rule.size().count_ones().into()),
             not_ones: self.splat::<8>(if rule.usual() { u64::MAX } else { 0 }),
             top,
@@ -147,7 +147,7 @@ pub(crate) trait Isa: Copy + 'static {
         }
     }
 
-    /// [`Isa::line_bits`] of the answers of a rule that is tilted or not.
+    /// [`Isa::line_bits`] of the answers, by a rule that is tilted or not.
     #[inline(always)]
     fn answers<const W: usize>(self, line: &Line, tilted: bool, with: &With<Self::V>) -> u64 {
         if tilted {

@@ -50,8 +50,8 @@ impl Numbers {
         self.nan.size()
     }
 
-    /// What magnitudes are xored with, so that they are signed integers of the same order: the top
-    /// bit, where a format without a sign uses that.
+    /// The bits that turn magnitudes into signed integers of the same order, by an xor: the top bit
+    /// in a format without a sign, which may use this bit, else none.
     #[inline(always)]
     pub(crate) fn flip(&self) -> u64 {
         if self.sign == 0 { 1 << (8 * self.size() - 1) } else { 0 }
@@ -71,7 +71,7 @@ impl Numbers {
         self.sign == 1 << (8 * self.size() - 1) && !self.special.holds(self.sign)
     }
 
-    /// Whether these are keys of finite elements, where [`Numbers::is_sign_magnitude`].
+    /// Whether these are keys of finite elements. Needs [`Numbers::is_sign_magnitude`].
     #[inline(always)]
     pub(crate) fn are_finite(&self, [lowest, highest]: [i64; 2]) -> bool {
         let largest = self.largest.cast_signed();
@@ -90,7 +90,7 @@ impl Numbers {
         key == 0 && self.sign != 0 && !self.special.holds(self.sign)
     }
 
-    /// The code of this key. Of zero that of +0.
+    /// The code of this key. For key 0, the code of +0.
     pub(crate) fn code(&self, key: i64) -> u64 {
         if self.sign == 0 {
             return (key.cast_unsigned() ^ self.flip()) & self.magnitude;
@@ -115,7 +115,7 @@ impl Numbers {
     /// subnormal, NaN nor infinite. Only for formats with a sign.
     ///
     /// ```text
-    /// of both signs   least normal number <= magnitude <= the smaller of both largest magnitudes
+    /// of both signs   least normal number <= magnitude <= the smaller of |lowest| and |highest|
     /// of one sign     lowest or least normal number <= code <= highest
     /// ```
     pub(crate) fn range(&self, [lowest, highest]: [i64; 2]) -> Option<Range> {
@@ -132,7 +132,7 @@ impl Numbers {
     }
 }
 
-/// The codes for which `low <= bits & mask <= high`, without a sign.
+/// The codes for which `low <= bits & mask <= high`, as unsigned integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) mask: u64,
@@ -142,31 +142,31 @@ pub(crate) struct Range {
 
 impl Range {
     /// What is subtracted from an element of `W` bytes, so that the highest code becomes the
-    /// greatest signed integer. Of 8 bytes, in each half.
+    /// greatest signed integer. For 8 bytes, the halves are subtracted separately.
     #[inline(always)]
     pub(crate) fn shift<const W: usize>(self) -> u64 {
         self.high.wrapping_sub(greatest::<W>())
     }
 
-    /// The lowest code without the shift.
+    /// The lowest code minus the shift.
     #[inline(always)]
     pub(crate) fn least<const W: usize>(self) -> u64 {
         self.low.wrapping_sub(self.shift::<W>())
     }
 
-    /// Of codes of 64 bits: a range of their upper halves that lies in this one. The lower halves
-    /// are 0.
+    /// For codes of 64 bits: the range of upper halves that lies in this range with any lower half.
+    /// Its lower halves are 0.
     #[inline(always)]
     pub(crate) fn of_halves(self) -> Option<Self> {
         const LOWER: u64 = u32::MAX as u64;
         let low = self.low.next_multiple_of(LOWER + 1);
-        // The last of the codes before has all ones in its lower half.
+        // The greatest upper half that is in the range with a lower half of ones.
         let high = ((self.high + 1) & !LOWER).checked_sub(LOWER + 1)?;
         (low <= high).then_some(Self { mask: self.mask & !LOWER, low, high })
     }
 }
 
-/// The greatest signed integer of `W` bytes. Of 8 bytes, that of the upper half.
+/// The greatest signed integer of `W` bytes. For 8 bytes, that of the upper half.
 #[inline(always)]
 fn greatest<const W: usize>() -> u64 {
     if W == 8 { 0x7FFF_FFFF << 32 } else { u64::MAX >> 1 >> (64 - 8 * W) }

@@ -56,8 +56,8 @@ impl<'a> MaskOut<'a> {
         (Self(first), Self(rest))
     }
 
-    /// The slots. The caller must initialise every slot that it touches, since the bytes may be
-    /// `bool` or `u8` that were initialised before.
+    /// The slots. The caller may write initialised values only, since the memory may be a slice of
+    /// `bool` or `u8`.
     #[inline(always)]
     pub(crate) fn slots(self) -> &'a mut [MaybeUninit<bool>] {
         self.0

@@ -1,7 +1,7 @@
 //! Writing packed bits into part of a bitmap: all other bits keep their values.
 
-/// The bytes that hold the bits of `elements` elements, from bit `shift` of the first on, below 8.
-/// No sum of both, which could overflow.
+/// The number of bytes that hold the bits of `elements` elements, from bit `shift` (below 8) of the
+/// first byte on. Does not add both numbers, since the sum could overflow.
 #[inline(always)]
 pub(crate) fn bytes_of(elements: usize, shift: usize) -> usize {
     elements / 8 + (elements % 8 + shift).div_ceil(8)
@@ -31,12 +31,12 @@ pub(crate) fn put(bits: u64, count: usize, out: &mut [u8], shift: usize) {
     }
 }
 
-/// Writes the same answer `elements` times, from bit `shift` of the first byte on, below 8. `out`
-/// ends with the last of them.
+/// Writes the same answer `elements` times, from bit `shift` (below 8) of the first byte on. `out`
+/// ends with the byte of the last answer.
 pub(crate) fn fill(answer: bool, elements: usize, out: &mut [u8], shift: usize) {
     let (Some(first), Some(last)) = (out.first().copied(), out.last().copied()) else { return };
     out.fill(if answer { u8::MAX } else { 0 });
-    // The bits before and behind stay as they are.
+    // The bits before and after stay as they are.
     let before = !(u8::MAX << shift);
     let behind = !(u8::MAX >> ((8 - (shift + elements % 8) % 8) % 8));
     let end = out.len() - 1;

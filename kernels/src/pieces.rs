@@ -28,7 +28,7 @@ pub(crate) type Places = [MaybeUninit<bool>];
 /// bytes a counter reaches 128.
 pub(crate) const COUNTED: usize = 4096;
 
-/// Bytes that are skipped, or not, by one branch.
+/// Bytes of a group of 16 lines: one branch decides whether they are skipped.
 pub(crate) const GROUP: usize = 1024;
 
 /// At least 64 bytes of whole elements: what a leaf takes.
@@ -67,8 +67,8 @@ impl<'x> Long<'x> {
         unsafe { &*self.0.as_ptr().cast() }
     }
 
-    /// Of 64 to 256 bytes: two lines from the beginning and two up to the end. All bytes are in
-    /// one.
+    /// Four lines that cover an input of 64 to 256 bytes: two from the beginning and two up to the
+    /// end.
     #[inline(always)]
     pub(crate) fn four(self) -> [&'x Line; 4] {
         let last = self.0.len() - 64;
@@ -84,8 +84,8 @@ impl<'x> Long<'x> {
         Windows::starting(self.0)
     }
 
-    /// The line that begins `bytes` behind the first, or the last line if that is before. With it
-    /// come the bytes between the beginning of the input and the line.
+    /// The byte where a line begins, and the line: the one at byte `bytes`, or the last line if
+    /// that begins earlier.
     #[inline(always)]
     pub(crate) fn line_at(self, bytes: usize) -> (usize, &'x Line) {
         let at = bytes.min(self.0.len() - 64);
@@ -96,13 +96,13 @@ impl<'x> Long<'x> {
 
 /// What a search finds: a line with hits.
 ///
-/// Not the index of the hit, which is known some time after the line is: a branch leads to the
-/// line, and CPUs guess branches. So what follows a search begins at the line at once.
+/// Not the index of the hit, which is known later: a branch leads to the line, and CPUs predict
+/// branches. So the code after a search can begin with the line at once.
 #[derive(Clone, Copy)]
 pub(crate) struct Hit {
-    /// The bytes before the line. No element there is a hit.
+    /// The bytes before the line. No element in these bytes is a hit.
     pub(crate) at: usize,
-    /// Bit `i` for element `i` behind these bytes. 0 if there is no hit at all.
+    /// Bit `i` for element `i` after these bytes. 0 if there is no hit at all.
     pub(crate) bits: u64,
 }
 
@@ -124,11 +124,11 @@ impl Hit {
 
 /// `N` lines that move over an input.
 ///
-/// A pointer and not an index: on many CPUs an instruction with a base and an index takes more
+/// Holds pointers and no index: on many CPUs an instruction with a base and an index takes more
 /// slots than one with a base.
 #[derive(Clone, Copy)]
 pub(crate) struct Windows<'x, const N: usize> {
-    /// The window begins here, or at `last` if that is before. Never before the input.
+    /// The window begins here, or at `last` if `last` is before. Never before the input.
     at: *const u8,
     /// The last window begins here.
     last: *const u8,
@@ -136,7 +136,7 @@ pub(crate) struct Windows<'x, const N: usize> {
 }
 
 impl<'x, const N: usize> Windows<'x, N> {
-    /// The first window. `None` if the input is shorter.
+    /// The first window. `None` if the input is shorter than a window.
     #[inline(always)]
     pub(crate) fn new(x: &'x [u8]) -> Option<Self> {
         (x.len() >= 64 * N).then(|| Self::starting(x))
@@ -167,20 +167,20 @@ impl<'x, const N: usize> Windows<'x, N> {
     /// The window that begins `lines` lines later, or the last one.
     #[inline(always)]
     pub(crate) fn after(self, lines: usize) -> Self {
-        // Not the lesser of both: the next window would wait for the comparison.
+        // Without the minimum of `at` and `last`: the next window would wait for the comparison.
         Self { at: self.at.wrapping_add(64 * lines), ..self }
     }
 
-    /// The window moved back to the cache line that it begins in. It must be at least 64 bytes
-    /// behind the beginning of the input. Only if elements are aligned to their width: otherwise a
-    /// line would begin within an element.
+    /// The window moved back to the start of its cache line, if elements are aligned to their
+    /// width; otherwise a line would begin within an element. The window must be at least 64 bytes
+    /// after the beginning of the input.
     #[inline(always)]
     pub(crate) fn aligned(self, width: usize) -> Self {
         let aligned = self.at.addr() & (width - 1) == 0;
         Self { at: self.at.map_addr(|at| if aligned { at & !63 } else { at }), ..self }
     }
 
-    /// The window of another length that begins where this window does.
+    /// The window of `M` lines that begins where this one does. `of` is a window of the same input.
     #[inline(always)]
     pub(crate) fn begin<const M: usize>(self, of: Windows<'x, M>) -> Windows<'x, M> {
         Windows { at: self.at.min(self.last), ..of }
@@ -206,7 +206,7 @@ pub(crate) struct Turns<'a, const W: usize, const N: usize> {
 }
 
 impl<'a, const W: usize, const N: usize> Turns<'a, W, N> {
-    /// The first turn. `None` if the input is shorter.
+    /// The first turn. `None` if the input is shorter than a turn.
     ///
     /// # Panics
     /// If there are not as many places as elements.
@@ -237,7 +237,7 @@ impl<'a, const W: usize, const N: usize> Turns<'a, W, N> {
         self.at >= self.last
     }
 
-    /// Moves to the next turn. With a mask of `!63` it begins at a cache line: see [`alignment`].
+    /// Moves to the next turn. A mask of `!63` makes it begin at a cache line: see [`alignment`].
     #[inline(always)]
     pub(crate) fn advance(&mut self, mask: usize) {
         debug_assert!(mask | 63 == !0);
@@ -257,8 +257,8 @@ pub(crate) fn places<const N: usize>(out: &mut Places, at: usize) -> &mut [Maybe
     unsafe { &mut *out.as_mut_ptr().add(at).cast() }
 }
 
-/// What an address is masked with, so that turns begin at cache lines if elements are aligned.
-/// Loads that cross cache lines take twice the time.
+/// The mask for an address that makes turns begin at cache lines, if elements are aligned. Loads
+/// that cross cache lines take twice the time.
 #[inline(always)]
 pub(crate) fn alignment(x: &[u8], width: usize) -> usize {
     if x.as_ptr().addr() & (width - 1) == 0 { !63 } else { !0 }
@@ -272,8 +272,8 @@ pub(crate) fn until_line(x: &[u8], width: usize) -> usize {
     if head & (width - 1) == 0 { head.min(x.len()) } else { 0 }
 }
 
-/// How many whole elements of `width` bytes are in so many bytes. By a shift: a division by a width
-/// that is known at run time takes as long as a search of 64 bytes.
+/// The number of whole elements of `width` bytes in `bytes` bytes. By a shift: a division by a
+/// width that is known only at run time takes as long as a search of 64 bytes.
 #[inline(always)]
 pub(crate) const fn elements(bytes: usize, width: usize) -> usize {
     bytes >> width.trailing_zeros()

@@ -1,6 +1,6 @@
 //! Replacing NaN and infinities, by the bits alone: no floating-point instruction touches the data.
 //!
-//! A block of 1 KiB, counted from the first byte on, is not written if all its elements are finite.
+//! A piece of 1 KiB, counted from the first byte on, is not written if all its elements are finite.
 
 use crate::backend::Backend;
 use crate::bytes;
@@ -20,8 +20,8 @@ pub struct Values {
     pub neg_inf: u64,
 }
 
-/// What is replaced: the hits of a rule. One code replaces each infinity, and one all other hits,
-/// which are NaN. In formats without infinities the three codes are the same.
+/// The hits of a rule, and the codes that replace them: one for each infinity, and one for all
+/// other hits, which are NaN. In formats without infinities the three codes are the same.
 pub(crate) struct Codes {
     pub(crate) rule: Rule,
     pub(crate) values: Values,
@@ -72,7 +72,7 @@ impl Width {
 
 /// Replaces every NaN and infinity of `x`, and returns their number. `nan` is the rule for NaN. As
 /// in [`crate::census`], it also determines the codes of the infinities. `None` means the active
-/// backend. Bytes behind the last whole element keep their values.
+/// backend. Bytes after the last whole element keep their values.
 ///
 /// # Panics
 /// If `nan` is for elements of another width.
@@ -87,7 +87,7 @@ pub fn replace<L: Lane>(
     replace_by(Width::of::<L>(), backend, x, nan, values)
 }
 
-/// [`crate::typed::replace`] of elements whose width is known at run time only, by the rule.
+/// [`crate::typed::replace`] for elements whose width the rule says.
 pub fn replace_of_bytes(
     backend: Option<Backend>,
     x: &mut [u8],
@@ -97,10 +97,10 @@ pub fn replace_of_bytes(
     replace_by(Width::of_bytes(nan), backend, x, nan, values)
 }
 
-/// Like [`replace`], but writes to `out`: a copy of `x`, with NaN and infinities replaced.
+/// Like [`replace`], but writes a copy of `x` to `out`, with NaN and infinities replaced.
 ///
 /// # Panics
-/// If `out` is not as long as `x`, or as [`replace`] does; nothing is written then.
+/// If `out` is not as long as `x`, or `nan` is of another width; nothing is written then.
 #[inline]
 #[track_caller]
 pub fn replace_into<L: Lane>(
@@ -114,7 +114,7 @@ pub fn replace_into<L: Lane>(
     replace_into_by(Width::of::<L>(), backend, x, out, nan, values)
 }
 
-/// [`crate::typed::replace_into`] of elements whose width is known at run time only, by the rule.
+/// [`crate::typed::replace_into`] for elements whose width the rule says.
 ///
 /// # Panics
 /// If `out` is not as long as `x`; nothing is written then.
@@ -129,7 +129,7 @@ pub fn replace_into_of_bytes(
     replace_into_by(Width::of_bytes(nan), backend, x, out, nan, values)
 }
 
-/// Bytes that are copied, and then searched while they are in the nearest cache.
+/// Bytes that are copied at once, and then searched while they are in the nearest cache.
 const COPIED: usize = 8 << 10;
 
 #[inline(never)]
@@ -165,19 +165,19 @@ fn replace_by(
     let whole = elements(x.len(), size) * size;
     let x = &mut x[..whole];
     let Some(first) = position(Some(backend), x, &codes.rule) else { return 0 };
-    // Blocks are counted from the first byte on.
+    // From the piece of 1 KiB that has the first hit.
     let x = &mut x[first * size / GROUP * GROUP..];
     let zeros = x.len().next_multiple_of(FOUR) - x.len();
     let found = in_fours(x, |lines| replace.pick(Some(backend)).run(lines, &codes));
-    // The zeros behind the last element were counted, too, if they are hits.
+    // The zeros after the last element were counted too, if they are hits.
     if codes.rule.holds(0) { found - elements(zeros, size) } else { found }
 }
 
 /// Bytes of four lines.
 const FOUR: usize = size_of::<Four>();
 
-/// Changes four lines at a time in place. The last bytes are brought to lines of their own, which
-/// zeros fill up, and come back if they are others then. Returns the sum of what `change` returns.
+/// Changes four lines at a time in place. The last bytes are copied to four lines, filled up with
+/// zeros, and copied back if they have changed. Returns the sum of what `change` returns.
 pub(crate) fn in_fours(x: &mut [u8], mut change: impl FnMut(&mut [Four]) -> usize) -> usize {
     let (fours, few) = x.split_at_mut(x.len() & !(FOUR - 1));
     let mut sum = change(fours.as_chunks_mut().0.as_chunks_mut().0);

@@ -11,7 +11,7 @@
 //! | the opposite of a rule | !flip: the order turns around | !least - 1 |
 //! | never, always | mask = 0: see [`Rule::constant`] | |
 //!
-//! NaN or +Inf needs one step more: the rule is *tilted*. The masked bits of an element with a sign
+//! NaN or +Inf needs one more step: the rule is *tilted*. The masked bits of an element with a sign
 //! are one less, so -Inf stays below a bound that +Inf and every NaN exceed.
 
 /// What is asked of the bits of one element.
@@ -22,7 +22,7 @@
 #[repr(C)]
 pub struct Rule {
     mask: u64,
-    /// As wide as an element, with its sign extended, as `least` is.
+    /// A signed integer as wide as an element, extended to 64 bits. `least` is one too.
     flip: i64,
     /// Bytes of an element: 1, 2, 4 or 8.
     width: u8,
@@ -56,7 +56,7 @@ impl Rule {
             return Self::never(width).not();
         }
         if mask == bound && mask <= max {
-            // All bits of the mask: no masked element is above that.
+            // The bound has all bits of the mask, so no masked element is above the bound.
             return Self::new(width, mask, 0, signed(width, mask - 1));
         }
         Self::new(width, mask, signed(width, bound ^ max), max as i64 - 1)
@@ -128,8 +128,8 @@ impl Rule {
         if self.mask == 0 { Some(self.usual()) } else { None }
     }
 
-    /// The answer for an element, of which the low [`Rule::size`] bytes count. Every backend must
-    /// agree.
+    /// The answer for an element. Only the low [`Rule::size`] bytes count. Every backend must give
+    /// this answer.
     #[must_use]
     #[inline(always)]
     pub const fn holds(&self, bits: u64) -> bool {
@@ -139,8 +139,8 @@ impl Rule {
         tilted ^ self.flip > self.least
     }
 
-    /// [`Rule::holds`] for elements of `W` bytes. The compiler makes one loop of vectors of a loop
-    /// over elements: there is no branch, and the integers are as wide as an element.
+    /// [`Rule::holds`] for elements of `W` bytes. The compiler can vectorise a loop over elements,
+    /// since there is no branch and the integers are as wide as an element.
     #[inline(always)]
     pub(crate) const fn holds_of<const W: usize>(&self, bits: u64) -> bool {
         let (masked, tilt) = (bits & self.mask, if self.tilted { bits } else { 0 });
@@ -153,7 +153,7 @@ impl Rule {
         }
     }
 
-    /// The answer for zero, which is that for most elements.
+    /// The answer for zero, which is also the answer for most elements.
     #[inline(always)]
     pub(crate) const fn usual(&self) -> bool {
         self.flip > self.least
@@ -217,14 +217,14 @@ impl Rule {
     pub(crate) const fn screen<const W: usize>(&self) -> Option<Screen> {
         let (mask, flip, limit) = (self.mask, self.flip as u64, self.least as u64);
         if W == 1 && !(self.tilted && self.usual()) {
-            // Of bytes, the comparison is as cheap as any other.
+            // For elements of one byte, the comparison is as cheap as any screen.
             return Some(Screen { mask, flip, limit });
         }
         if self.flip == 0 {
             return Some(Screen { mask, flip: 0, limit });
         }
-        // Equality costs an exclusive or. A comparison with the ones of the bound, below the sign,
-        // costs none. But if the highest of these bits is 0, most elements pass.
+        // Equality costs an xor. A comparison with the ones of the bound, below the sign, costs
+        // none. But if the highest of these bits is 0, most elements pass.
         let ones = !flip & max(W);
         if self.is_equal::<W>() && ones > max(W) / 2 {
             return Some(Screen { mask: ones, flip: 0, limit: ones - 1 });
@@ -232,8 +232,8 @@ impl Rule {
         None
     }
 
-    /// Whether the answer is yes for every element that passes the screen, also where only the
-    /// upper bits are screened: half of an element of 8 bytes, or the top 16 bits (NEON).
+    /// Whether the answer is yes for every element that passes the screen, even if only the upper
+    /// bits are screened: half of an element of 8 bytes, or the top 16 bits (NEON).
     #[inline(always)]
     pub(crate) const fn is_screen(&self) -> bool {
         match self.width {
@@ -244,9 +244,9 @@ impl Rule {
         }
     }
 
-    /// If this is the rule for NaN of an IEEE format, `(bits & !sign) > exponent`: the exponent. It
-    /// has at least two bits below: with one bit, `> 7E` would be the same as `== 7F`, the rule for
-    /// NaN of a format without infinities.
+    /// The exponent, if this is the rule for NaN of an IEEE format, `(bits & !sign) > exponent`. At
+    /// least two bits are below the exponent: with one bit, `> 7E` would be the same as `== 7F`,
+    /// the rule for NaN of a format without infinities.
     #[must_use]
     #[inline(always)]
     pub const fn exponent(&self) -> Option<u64> {
@@ -260,7 +260,7 @@ impl Rule {
     }
 }
 
-/// The classes of a format that has infinities, by its exponent of ones.
+/// The classes of a format that has infinities. `exponent` has ones in all bits of the exponent.
 #[derive(Clone, Copy)]
 pub(crate) struct Classes {
     width: usize,
@@ -292,7 +292,7 @@ impl Classes {
     }
 }
 
-/// In the terms of the comparison.
+/// Prints the numbers of the comparison, as wide as an element.
 impl core::fmt::Debug for Rule {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let Self { mask, flip, least, width, tilted } = self;
@@ -328,7 +328,7 @@ const fn signed(width: usize, bits: u64) -> i64 {
 /// Whether these bits are a run of ones that begins at the bit below the sign.
 #[inline(always)]
 const fn is_exponent(width: usize, bits: u64) -> bool {
-    // Then the lowest bit carries up to the sign.
+    // In such a run of ones, adding the lowest one carries up to the sign.
     let lowest = bits & bits.wrapping_neg();
     lowest != 0 && bits <= max(width) && bits + lowest == max(width) + 1
 }

@@ -28,7 +28,7 @@ pub enum Float {
 /// Multiplies every element of `x` by `factor`, and returns whether any element was NaN or infinite
 /// before. `factor` is rounded to f32 except for [`Float::F64`]. NaN stays NaN: it becomes quiet,
 /// and keeps its sign and the upper bits of its payload. `None` means the active backend. Bytes
-/// behind the last whole element keep their values.
+/// after the last whole element keep their values.
 pub fn scale(backend: Option<Backend>, x: &mut [u8], float: Float, factor: f64) -> bool {
     let (format, size, exponent) = match float {
         Float::F16 => (format::F16, 2, 0x7C00),

@@ -1,9 +1,9 @@
-//! Fewer than 64 bytes. They are answered where they are asked, by instructions that every CPU of
-//! the target has: no backend is looked up, and a rule that the caller knows is a constant here.
+//! Inputs of fewer than 64 bytes are answered where they are asked, by instructions that every CPU
+//! of the target has: no backend is looked up, and a rule that the caller knows is a constant here.
 //!
 //! ```text
-//! x86         SSE2; elements of 8 bytes, of which SSE2 has no comparison, one by one
-//! AArch64     one line, with zeros behind the input; masks element by element
+//! x86         SSE2; elements of 8 bytes, which SSE2 cannot compare, one by one
+//! AArch64     one line, with zeros after the input; masks element by element
 //! others      element by element
 //! ```
 

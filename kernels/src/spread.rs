@@ -1,4 +1,4 @@
-//! Answers in a number, written as bytes.
+//! Writes answers that lie in a number as bytes.
 #![expect(unsafe_code, reason = "several answers are one store")]
 
 use core::mem::MaybeUninit;
@@ -6,8 +6,8 @@ use core::mem::MaybeUninit;
 /// Bit `i` as byte `i`, for the low eight bits.
 #[inline(always)]
 pub(crate) fn eight(bits: u64, out: &mut [MaybeUninit<bool>; 8]) {
-    // All bits in every byte; of byte `i`, bit `i` is kept, and moves to the top of its byte by an
-    // addition that carries out of no byte.
+    // Copies all bits to every byte, and keeps bit `i` of byte `i`. The addition moves this bit to
+    // the top of its byte, and carries out of no byte.
     let kept = ((bits & 0xFF) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
     put(lowest_bits((kept + 0x7F7F_7F7F_7F7F_7F7F) >> 7), out);
 }
@@ -24,7 +24,7 @@ fn lowest_bits(bytes: u64) -> u64 {
     bytes & 0x0101_0101_0101_0101
 }
 
-/// One store of the first `N` of some answers, low byte first. The answers come from
+/// Stores the first `N` of some answers at once, low byte first. The answers come from
 /// [`lowest_bits`].
 #[inline(always)]
 fn put<const N: usize>(answers: u64, out: &mut [MaybeUninit<bool>; N]) {

@@ -1,8 +1,8 @@
-//! Fewer than 64 bytes, by SSE2: for elements of 1, 2 and 4 bytes.
+//! Inputs of fewer than 64 bytes, by SSE2: for elements of 1, 2 and 4 bytes.
 //!
 //! ```text
 //! 16 .. 63 bytes      two to four registers of 16 bytes; the last one overlaps
-//! 1 .. 15 bytes       one register, with zeros behind the input
+//! 1 .. 15 bytes       one register, with zeros after the input
 //! ```
 #![expect(unsafe_code, reason = "intrinsics that the target has")]
 
@@ -19,8 +19,8 @@ use crate::spread;
 type V = __m128i;
 
 // SAFETY of all blocks below: the target has SSE2, or this module would not be compiled. Loads and
-// stores ask for no alignment; each reads or writes one array, as long as a register or as its part
-// that is stored.
+// stores ask for no alignment; each reads or writes one array, as long as the register or the part
+// of it that is loaded or stored.
 
 /// The registers of an input of 16 to 63 bytes. The last one may overlap the one before.
 struct Registers<'x> {
@@ -33,7 +33,7 @@ impl<'x> Registers<'x> {
         (x.len() >= 16).then_some(Self { x })
     }
 
-    /// The register at byte `at`, or the last one if that is before.
+    /// The register at byte `at`, or the last one if that begins earlier.
     #[inline(always)]
     fn at(&self, at: usize) -> V {
         let at = at.min(self.x.len() - 16);
@@ -72,10 +72,10 @@ pub(crate) fn bits<const W: usize>(x: &[u8], rule: &Rule) -> u64 {
     bits
 }
 
-/// Without the instruction POPCNT, which the target may lack: lanes are added.
+/// Adds lanes, since the target may lack the instruction POPCNT.
 #[inline(always)]
 pub(crate) fn count<const W: usize>(x: &[u8], rule: &Rule) -> usize {
-    // 16 zeros, then 16 ones: from byte `n` on, the last `n` bytes of a register are ones.
+    // 16 zeros, 16 ones, 16 zeros: the register at byte `n` has ones in its last `n` bytes.
     const KEPT: [u8; 48] = {
         let mut bytes = [0; 48];
         let mut i = 16;
@@ -87,7 +87,7 @@ pub(crate) fn count<const W: usize>(x: &[u8], rule: &Rule) -> usize {
     };
     let kept = |from: usize| Registers { x: &KEPT }.at(from);
     let Some(registers) = Registers::new(x) else {
-        // The first bytes.
+        // Keeps the first bytes, those of the input.
         return sum::<W>(and(answers::<W>(padded(x), rule), kept(32 - x.len())));
     };
     let last = and(answers::<W>(registers.at(x.len() - 16), rule), kept(x.len() % 16));
@@ -118,8 +118,8 @@ pub(crate) fn mask<const W: usize>(x: &[u8], rule: &Rule, out: &mut Places) {
     at(last);
 }
 
-/// Fewer than 16 bytes, or a tilted rule. A function of its own: a call in [`mask`] would save
-/// registers for all lengths.
+/// Fewer than 16 bytes, or a tilted rule. A function of its own: as part of [`mask`] it would make
+/// `mask` save registers for all lengths.
 #[inline(never)]
 fn small_mask<const W: usize>(x: &[u8], rule: &Rule, out: &mut Places) {
     let (Some(first), Some(last), false) = (x.first_chunk(), x.last_chunk(), rule.is_tilted())
@@ -131,7 +131,7 @@ fn small_mask<const W: usize>(x: &[u8], rule: &Rule, out: &mut Places) {
     };
     // Two halves of a register, which may overlap.
     for (half, at) in [(first, 0), (last, (x.len() - 8) / W)] {
-        // SAFETY: see above; 8 bytes are read from an array of as many.
+        // SAFETY: see above; 8 bytes are read from an array of 8 bytes.
         let half = unsafe { _mm_loadl_epi64(<*const [u8; 8]>::cast(half)) };
         let [answers, _] = words(ones::<W>(untilted::<W>(half, rule)));
         match W {
@@ -152,7 +152,7 @@ fn answers<const W: usize>(x: V, rule: &Rule) -> V {
     compared::<W>(add::<W>(lanes, greater::<W>(splat::<1>(0), x)), rule)
 }
 
-/// The same for a rule that is not tilted.
+/// [`answers`] of a rule that is not tilted.
 #[inline(always)]
 fn untilted<const W: usize>(x: V, rule: &Rule) -> V {
     compared::<W>(and(x, splat::<W>(rule.mask())), rule)
@@ -213,7 +213,7 @@ fn or(a: V, b: V) -> V {
     unsafe { _mm_or_si128(a, b) }
 }
 
-/// How many lanes were -1, of lanes that were added up to at most 4 times.
+/// How many answers are yes. Each lane is the sum of at most four answers of -1 or 0.
 #[inline(always)]
 fn sum<const W: usize>(hits: V) -> usize {
     // SAFETY: see above.
@@ -247,7 +247,7 @@ fn pack<const W: usize>(answers: V) -> u64 {
     }
 }
 
-/// The sign of every byte.
+/// Bit `i` is the sign of byte `i`.
 #[inline(always)]
 fn signs(v: V) -> u64 {
     // SAFETY: see above.
@@ -284,7 +284,7 @@ fn words(v: V) -> [u64; 2] {
     [word(v), word(unsafe { _mm_unpackhi_epi64(v, v) })]
 }
 
-/// `16 / W` answers at `at`, or at the end.
+/// Writes `16 / W` answers from place `at` on, or to the last places.
 #[inline(always)]
 fn store<const W: usize>(answers: V, out: &mut Places, at: usize) {
     // SAFETY: see above.
@@ -297,7 +297,7 @@ fn store<const W: usize>(answers: V, out: &mut Places, at: usize) {
     }
 }
 
-/// Fewer than 16 bytes, and zeros. Not inlined: one copy is enough for so few.
+/// Fewer than 16 bytes, and then zeros. Not inlined: for so few, one copy of this is enough.
 #[inline(never)]
 fn padded(x: &[u8]) -> V {
     let n = x.len();

@@ -26,14 +26,14 @@
 //! a group that       |<----- skipped ---->|
 //! ```
 //!
-//! In most tensors a new extreme is rare behind the first groups. Where NaN and infinities were
-//! found, `order` looks for them at once the next time. In formats whose codes are not a sign and a
-//! magnitude, it always does.
+//! In most tensors a new extreme is rare after the first groups. Where NaN and infinities were
+//! found, the next `order` looks for them in its first pass. In formats whose codes are not a sign
+//! and a magnitude, `order` always does.
 //!
-//! Under a validity bitmap a number stands in for nulls, in registers: in `order` one that was seen
-//! before, in `within` one that changes nothing. So a group is skipped if its valid elements change
-//! nothing. The last elements of `x`, fewer than 64, are copied to a block of 64, whose other
-//! elements count as nulls.
+//! Under a validity bitmap another number takes the place of each null, in registers: in `order` a
+//! number that was seen before, in `within` one that changes nothing. So a group is skipped if its
+//! valid elements change nothing. The last elements of `x`, fewer than 64, are copied to a block of
+//! 64, whose other elements count as nulls.
 
 use crate::backend::Backend;
 use crate::bitmap::Bitmap;
@@ -53,9 +53,9 @@ use crate::scalar::read;
 pub struct Stats {
     /// NaN, +Inf and -Inf.
     pub census: Census,
-    /// The code and the index of the first element with the minimum.
+    /// The code and the index of the first minimum. `None` if no element is finite.
     pub lowest: Option<(u64, usize)>,
-    /// The same with the maximum.
+    /// The same for the maximum.
     pub highest: Option<(u64, usize)>,
     /// Elements that are zero, of either sign.
     pub zeros: usize,
@@ -134,10 +134,10 @@ impl Width {
     }
 }
 
-/// The most bytes that are looked at without a search for groups that change nothing.
+/// The most bytes that are ordered before the next search for groups that change nothing.
 const LONGEST: usize = 16 * 1024;
 
-/// A column whose statistics are asked.
+/// The elements whose statistics are asked.
 #[derive(Clone, Copy)]
 struct Column<'c> {
     width: Width,
@@ -159,7 +159,7 @@ impl Column<'_> {
         Some(0)
     }
 
-    /// `first` is the first valid element that is finite.
+    /// `first` is the index of the first valid element that is finite.
     #[inline(never)]
     fn stats(&self, first: Option<usize>) -> Stats {
         let (tally, from) = self.tally(first);
@@ -167,7 +167,7 @@ impl Column<'_> {
         Stats::new(&tally, |key| self.place(key, from.next().unwrap_or(0)))
     }
 
-    /// One pass. Also returns the first elements of the parts where the keys were seen first.
+    /// One pass. Also returns the first elements of the parts in which the keys were seen first.
     #[inline(never)]
     fn tally(&self, first: Option<usize>) -> (Tally, [usize; 2]) {
         let Self { width, backend, numbers, x, valid } = *self;
@@ -178,7 +178,7 @@ impl Column<'_> {
         let within = width.within.pick(Some(backend));
         let (size, mut tally) = (numbers.size(), Tally::default());
         tally.keys = [numbers.key(self.bits(first)); 2];
-        // Up to the first line of the cache behind so many bytes.
+        // The first part ends at a cache line, so that the groups after it begin at one.
         let mut part = COUNTED - (64 - until_line(x, size)) % 64;
         let (mut from, mut done, mut careful) = ([first; 2], 0, false);
         while done < x.len() {
@@ -202,7 +202,7 @@ impl Column<'_> {
                         *from = elements(done, size);
                     }
                 }
-                // Where there was one that is not finite, more will be.
+                // Where an element was not finite, others are likely to follow.
                 careful = tally.census.total() != special;
                 done += bytes;
             }
@@ -216,7 +216,7 @@ impl Column<'_> {
         (tally, from)
     }
 
-    /// Looks at every element of some whole blocks of 64, or of fewer elements.
+    /// Looks at every element of a part: whole blocks of 64 elements, or fewer than 64 elements.
     fn order(&self, start: usize, bytes: usize, careful: bool, tally: &mut Tally) {
         let Self { width, backend, numbers, x, valid } = *self;
         let (size, index) = (numbers.size(), elements(start, numbers.size()));
@@ -224,14 +224,14 @@ impl Column<'_> {
         let mut valid = valid.map(|valid| valid.part(index, count));
         let (mut block, word);
         if count < 64 {
-            // The rest of the block are nulls.
+            // The rest of the block counts as nulls.
             block = [0; 64 * 8];
             block[..bytes].copy_from_slice(part);
             part = &block[..64 * size];
             word = valid.map_or(!(u64::MAX << count), |valid| valid.rest()).to_le_bytes();
             valid = Bitmap::new(&word, 0, 64);
         }
-        // Of the numbers so far, the one that most often is a normal number.
+        // The extreme with the larger magnitude is most often a normal number.
         let [low, high] = tally.keys;
         let outer = if low.unsigned_abs() > high.unsigned_abs() { low } else { high };
         let filling = numbers.code(outer);
@@ -243,7 +243,7 @@ impl Column<'_> {
         tally.small += small;
         let [zero, is_small] = numbers.counts(filling);
         if is_small {
-            // The filling itself was counted.
+            // The filling was counted once for each null and each special element.
             let nulls = valid.map_or(0, |valid| valid.len() - valid.count());
             tally.zeros -= if zero { nulls + special } else { 0 };
             tally.small -= nulls + special;
@@ -255,7 +255,7 @@ impl Column<'_> {
         }
     }
 
-    /// The `special` NaN and infinities of a part. `known` says that the first NaN stands before.
+    /// The census of a part, with `special` NaN and infinities. `known`: the first NaN is known.
     #[inline(never)]
     fn census(&self, x: &[u8], valid: Option<Bitmap<'_>>, special: usize, known: bool) -> Census {
         let (numbers, backend) = (self.numbers, Some(self.backend));
@@ -289,7 +289,7 @@ impl Column<'_> {
     fn place(&self, key: i64, from: usize) -> (u64, usize) {
         let (numbers, mut at) = (self.numbers, from);
         let rule = numbers.has_key(key);
-        // The pass has seen one.
+        // The pass has seen such an element, so there is one.
         while let Some(found) =
             (self.width.position)(Some(self.backend), &self.x[at * numbers.size()..], &rule)
         {
@@ -305,17 +305,17 @@ impl Column<'_> {
     }
 }
 
-/// Statistics of `x` in one pass. `backend` is the active one if `None`.
+/// Statistics of `x` in one pass. `None` means the active backend.
 ///
 /// # Panics
-/// If the numbers are of another width.
+/// If `numbers` are for elements of another width.
 #[must_use]
 pub fn stats<L: Lane>(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
     assert!(numbers.size() == L::SIZE, "numbers of another width");
     stats_by(Width::of::<L>(), backend, x, numbers)
 }
 
-/// [`crate::typed::stats`] of elements whose width is known at run time only.
+/// [`crate::typed::stats`] for elements whose width `numbers` says.
 #[must_use]
 pub fn stats_of_bytes(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
     stats_by(Width::of_bytes(&numbers.nan), backend, x, numbers)
@@ -329,15 +329,15 @@ fn stats_by(width: Width, backend: Option<Backend>, x: &[u8], numbers: &Numbers)
     column.stats(column.first_finite())
 }
 
-/// What is in some elements.
+/// The tally of some elements.
 pub(crate) fn tally(backend: Backend, x: &[u8], numbers: &Numbers) -> Tally {
     let width = Width::of_bytes(&numbers.nan);
     let column = Column { width, backend, numbers, x, valid: None };
     column.tally(column.first_finite()).0
 }
 
-/// Statistics of the valid elements of `x`. Indices count nulls too. `first` is the first valid
-/// element that is finite. `backend` is the active one if `None`.
+/// Statistics of the valid elements of `x`. Indices count nulls too. `first` is the index of the
+/// first valid element that is finite. `None` means the active backend.
 ///
 /// # Panics
 /// If the bitmap is not as long as `x`, or if element `first` is null or not finite, or does not

@@ -1,4 +1,4 @@
-//! AVX2: 32 bytes a register, comparisons into lanes of all ones.
+//! AVX2: registers of 32 bytes. A comparison makes lanes of all ones or zeros.
 #![expect(unsafe_code, reason = "intrinsics, which a token of this module allows")]
 
 mod lanes;
@@ -21,8 +21,8 @@ use crate::spread;
 
 cpufeatures::new!(cpu, "avx2", "popcnt", "bmi1", "bmi2");
 
-/// Proves that the CPU has AVX2, F16C, POPCNT, BMI1 and BMI2. Only the leaves of this module make
-/// one, and `leaves/` calls these on such a CPU only.
+/// Proves that the CPU has AVX2, F16C, POPCNT, BMI1 and BMI2. Only the leaves of this module make a
+/// token, and `leaves/` calls these leaves only on such a CPU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx2(());
 
@@ -129,7 +129,7 @@ impl Isa for Avx2 {
     type Screen = [V; 3];
 
     /// AVX2 has no maximum of 64-bit lanes, so their upper halves are compared. An element may be
-    /// above the limit if its upper half is at least that of the limit and 1.
+    /// above the limit if its upper half is at least the upper half of `limit + 1`.
     #[inline(always)]
     fn screen<const W: usize>(self, Screen { mask, flip, limit }: Screen) -> [V; 3] {
         let limit = if W == 8 { limit.wrapping_add(1) } else { limit };
@@ -186,8 +186,7 @@ impl Isa for Avx2 {
         for (half, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
             let bits = if OP == op::ONES {
                 let missing = self.missing::<W>(bytes, half, with.top);
-                // Turned around as a number: the ports for registers are what a loop waits for.
-                // SAFETY: see above.
+                // Inverted as a number, since the vector ports are what this loop waits for.
                 let not_ones = unsafe { _mm256_cvtsi256_si32(with.not_ones) };
                 self.signs(self.equal::<1>(missing, self.splat::<1>(0))) as u32
                     ^ not_ones.cast_unsigned()
@@ -239,7 +238,7 @@ impl Isa for Avx2 {
         }
         let a = self.hits::<W, OP>(self.load(line, 0), with);
         let b = self.hits::<W, OP>(self.load(line, 32), with);
-        // SAFETY: see above; 16 bytes are stored into an array of as many.
+        // SAFETY: see above; 16 bytes are stored into an array of 16 bytes.
         unsafe {
             match W {
                 1 => {
@@ -299,7 +298,7 @@ impl Avx2 {
         }
     }
 
-    /// The sign of every byte.
+    /// Bit `i` is the sign of byte `i`.
     #[inline(always)]
     fn signs(self, v: V) -> u64 {
         // SAFETY: see above.

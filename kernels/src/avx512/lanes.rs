@@ -1,4 +1,4 @@
-//! Choosing between lanes, and their order.
+//! Chooses between lanes, and orders them.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;

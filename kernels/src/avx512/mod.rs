@@ -1,4 +1,4 @@
-//! AVX-512 (F, BW, VL and DQ): 64 bytes a register, comparisons into mask registers.
+//! AVX-512 (F, BW, VL and DQ): registers of 64 bytes. A comparison makes a mask register.
 #![expect(unsafe_code, reason = "intrinsics, which a token of this module allows")]
 
 mod lanes;
@@ -24,7 +24,7 @@ cpufeatures::new!(
 );
 
 /// Proves that the CPU has AVX-512 F, BW, VL and DQ, FMA, F16C, AVX2, POPCNT, BMI1 and BMI2. Only
-/// the leaves of this module make one, and `leaves/` calls these on such a CPU only.
+/// the leaves of this module make a token, and `leaves/` calls these leaves only on such a CPU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx512(());
 
@@ -39,8 +39,8 @@ leaves!(Avx512(()), "avx512f,avx512bw,avx512vl,avx512dq,avx2,popcnt,bmi1,bmi2");
 
 type V = __m512i;
 
-/// Adds in the lanes of a mask. The compiler reorders additions that are made with the intrinsic,
-/// and every second one then takes two instructions. It leaves assembly as it is.
+/// Adds in the lanes of a mask. The compiler would reorder additions made with the intrinsic, and
+/// then use two instructions for every second one. It leaves assembly as it is.
 macro_rules! masked_add {
     ($($name:ident $mnemonic:literal $mask:ty;)*) => { $(
         #[inline]
@@ -171,9 +171,9 @@ impl Isa for Avx512 {
     /// Mask, flip and limit.
     type Screen = [V; 3];
 
-    /// Of elements of 8 bytes, the upper halves are compared: the maximum of 64-bit lanes takes
-    /// twice the time. An element may be above the limit if its upper half is at least that of the
-    /// limit and 1.
+    /// For elements of 8 bytes, the upper halves are compared: the maximum of 64-bit lanes takes
+    /// twice the time. An element may be above the limit if its upper half is at least the upper
+    /// half of `limit + 1`.
     #[inline(always)]
     fn screen<const W: usize>(self, Screen { mask, flip, limit }: Screen) -> [V; 3] {
         let limit = if W == 8 { limit.wrapping_add(1) } else { limit };
@@ -188,8 +188,8 @@ impl Isa for Avx512 {
     ) -> bool {
         let greatest = self.greatest::<W, FLIP>(lines, mask, flip);
         if W == 8 {
-            // In the upper halves. One comparison under a mask: a negation would take two steps.
-            // SAFETY: see above.
+            // Compares the upper halves under a mask: a comparison and a negation would take two
+            // steps.
             return unsafe { _mm512_mask_cmple_epi32_mask(0xAAAA, limit, greatest) } != 0;
         }
         self.greater::<W>(greatest, limit) != 0
@@ -238,7 +238,7 @@ impl Isa for Avx512 {
                 self.fill(answers, out);
             }
         } else {
-            // Each register is stored at once, so no store waits for the others.
+            // Stores each register without waiting for the others.
             for (i, line) in lines.iter().enumerate() {
                 self.answer_line::<W, OP>(line, with, out, i * (64 / W));
             }

@@ -1,4 +1,4 @@
-//! Multiplying a register of elements.
+//! Multiplies a register of elements.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;

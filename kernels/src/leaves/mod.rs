@@ -1,4 +1,4 @@
-//! The leaves and their types; `tables.rs` has the tables of leaves.
+//! The leaves and their types. `tables.rs` has the tables of leaves.
 //!
 //! | leaf | answers |
 //! |---|---|
@@ -29,7 +29,7 @@ use crate::rule::Rule;
 #[cfg(feature = "stats")]
 use crate::{loops::Given, numbers::Range};
 
-/// The leaves of an instruction set. A backend may write its own.
+/// The leaves of an instruction set. A backend may have its own version of a leaf.
 pub(crate) trait Leaves: Isa {
     #[inline(always)]
     fn find<const W: usize>(self, x: Long<'_>, rule: &Rule) -> Hit {
@@ -174,8 +174,8 @@ macro_rules! leaves {
 ))]
 pub(crate) use leaves;
 
-// The types of leaves. A leaf may be called only on a CPU that has its backend. Values stand in
-// tables only (`tables.rs`), and `Table::pick` returns the leaf of a `Backend`, which is detected.
+// The types of leaves. A leaf may be called only on a CPU that has its backend. Leaves stand in
+// tables only (`tables.rs`), and `Table::pick` returns the leaf of a `Backend`, which was detected.
 // SAFETY of all blocks of `run` below: so the CPU has the instructions of the leaf.
 
 /// The type of `find`.
@@ -202,7 +202,7 @@ impl Count {
     }
 }
 
-/// The type of `mask` and `skip`: how many bytes have their answers.
+/// The type of `mask` and `skip`. Returns how many bytes have their answers.
 #[derive(Clone, Copy)]
 pub(crate) struct Mask(unsafe fn(Long<'_>, &Rule, &mut Places) -> usize);
 

@@ -19,8 +19,8 @@ use crate::short;
 pub(crate) struct Table<L>([L; ENTRIES]);
 
 impl<L: Copy> Table<L> {
-    /// The leaf of this backend, or of the active one. Before one is active: a leaf that chooses
-    /// the backend, then calls its leaf. A load, without a branch.
+    /// The leaf of this backend, or of the active one: a load without a branch. Before a backend is
+    /// active, this is a leaf that chooses the backend and then calls its leaf.
     #[inline(always)]
     pub(crate) fn pick(&self, backend: Option<Backend>) -> L {
         self.0[Backend::entry(backend) % ENTRIES]
@@ -28,8 +28,8 @@ impl<L: Copy> Table<L> {
 }
 
 /// The table of the leaf `$name` for elements of `$width` bytes, in the order of the table of
-/// backends. `$first` is called before a backend is active. What asks only with a backend at hand
-/// has no such leaf.
+/// backends. `$first` is called before a backend is active. A leaf that is always picked by a
+/// `Backend` needs no `$first`: the scalar leaf fills the entry.
 macro_rules! table {
     ($Leaf:ident $name:ident $lane:ident $width:literal) => {
         table!($Leaf $name $width, first::$name::<$lane>)
@@ -93,7 +93,7 @@ pub trait Lane: Tables {
 }
 
 /// The tables of one width, and the answers for fewer than 64 bytes. Tables are statics of this
-/// crate: a caller links those that it asks, and no other crate compiles a leaf again.
+/// crate: a caller links only those that it uses, and no other crate compiles a leaf again.
 pub(crate) trait Tables: 'static {
     fn find() -> &'static Table<Find>;
     fn count() -> &'static Table<Count>;

@@ -11,7 +11,7 @@ use crate::pieces::{Line, Long};
 use crate::rule::Rule;
 
 /// A word for each 64 elements, in the order of bytes of a little-endian machine. The bits of the
-/// elements behind the last whole word are returned; the other bits have any value.
+/// elements after the last whole word are returned; the other bits have any value.
 #[inline(always)]
 pub(crate) fn bits<I: Isa, const W: usize>(
     isa: I,

@@ -19,14 +19,14 @@
 //! counter b         0 ----- 1 --                     no counter overflows
 //! ```
 //!
-//! Two counters, because an addition waits for the one before.
+//! Two counters, because an addition waits for the addition before.
 
 use crate::isa::{Isa, With, op};
 use crate::pieces::{COUNTED, Line, Long};
 use crate::rule::Rule;
 
-/// From this length on, in bytes, hits are counted in registers. To add up the counters takes as
-/// long as a few lines.
+/// From this many bytes on, hits are counted in registers. To add up the counters takes as long as
+/// a few lines.
 const COUNTERS_FROM: usize = 512;
 
 /// The pairs of lines that are counted in registers.
@@ -67,7 +67,7 @@ fn in_registers<I: Isa, const W: usize, const OP: u8>(
     parts.map(|part| isa.sum(hits::<I, W, OP>(isa, part, with)) as u64).sum()
 }
 
-/// The number of hits in each lane.
+/// The number of hits in each lane, in two counters.
 #[inline(always)]
 fn hits<I: Isa, const W: usize, const OP: u8>(
     isa: I,
@@ -85,11 +85,11 @@ fn hits<I: Isa, const W: usize, const OP: u8>(
     counts
 }
 
-/// Bits of a number in what [`classify`] returns.
+/// Bits of each of the three numbers that [`classify`] returns.
 pub(crate) const CLASS_BITS: u32 = 21;
 
-/// The numbers of NaN, of infinities and of -Inf in less than 1 MiB: three numbers in one. `nan` is
-/// the rule for NaN of a format that has infinities.
+/// The numbers of NaN, of infinities and of -Inf, together in one number, of less than 2 MiB. `nan`
+/// is the rule for NaN of a format that has infinities.
 ///
 /// ```text
 /// bits & !sign  > exponent           NaN             f32: exponent = 7F80_0000

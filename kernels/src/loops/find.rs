@@ -7,19 +7,19 @@
 //!     of 128 bytes and less: compare the last line
 //!     skip groups of lines that cannot hold a hit   4 lines; of 1 KiB and more, 8 lines from a
 //!                                                   cache line on; the last group overlaps
-//!     compare line by line behind them              the last line overlaps
+//!     compare line by line after them               the last line overlaps
 //! ```
 //!
 //! A group may pass the screen without a hit, if the screen is not exact: see [`Rule::is_screen`].
-//! Then all lines behind it are compared, so the driver cuts such inputs into pieces. Of elements
-//! of 8 bytes, of which NaN and infinities have the same upper half, 8 lines are compared before
-//! the next groups are skipped.
+//! Then all lines after the group are compared, so the driver cuts such inputs into pieces. In
+//! elements of 8 bytes, NaN and infinities can have the same upper half: there only 8 lines are
+//! compared before the next groups are skipped.
 
 use crate::isa::Isa;
 use crate::pieces::{Hit, Long, Windows};
 use crate::rule::Rule;
 
-/// From this length on, in bytes, groups have 8 lines, as long as that many are left.
+/// From this many bytes on, groups have 8 lines, as long as 8 are left.
 const EIGHT_FROM: usize = 1024;
 
 /// The first line with an element for which the answer is yes.

@@ -23,9 +23,9 @@
 //! AVX-512 compares into mask registers. AVX2 and NEON compare into lanes of all ones and narrow
 //! them. The packing of AVX2 mixes the order, which a permutation restores. NEON keeps the order.
 //!
-//! A rule for ones ([`Rule::is_ones`]) asks for bits in the upper 16 of an element. Then the upper
-//! halves are brought together first, and one register is compared instead of two or four. `Finite`
-//! and `NonFinite` of f32, f64 and bf16 are of this kind.
+//! A rule for ones ([`Rule::is_ones`]) asks for bits in the top 16 of an element. Then the tops of
+//! elements are brought together first, and one register is compared instead of two or more.
+//! `Finite` and `NonFinite` of all IEEE formats are such rules.
 //!
 //! `skip` writes answers to the next free places when the screen of a group finds no hit. The mask
 //! begins with the first element, and groups begin at a cache line: the screen is ahead by up to 63
@@ -43,7 +43,7 @@ use crate::rule::Rule;
 /// Bytes of a turn of four lines.
 pub(crate) const TURN: usize = 256;
 
-/// From this length on, in bytes, turns begin at a cache line.
+/// From this many bytes on, turns begin at a cache line.
 const ALIGN_FROM: usize = 4096;
 
 /// Line by line.
@@ -119,8 +119,8 @@ fn all<I: Isa, const W: usize, const N: usize, const OP: u8>(
     }
 }
 
-/// Writes the answers of groups without a hit, from the beginning on, by a rule or its opposite.
-/// Returns the bytes whose answers are written.
+/// Writes the answers of groups without a hit, from the beginning on. `rule` is a rule of hits or
+/// its opposite. Returns the bytes whose answers are written.
 #[inline(always)]
 pub(crate) fn skip<I: Isa, const W: usize>(
     isa: I,
@@ -128,7 +128,7 @@ pub(crate) fn skip<I: Isa, const W: usize>(
     rule: &Rule,
     out: &mut Places,
 ) -> usize {
-    // Of elements of one byte, comparing is as fast.
+    // For elements of one byte, a comparison is as fast.
     let Some(screen) = rule.of_hits().screen::<W>().filter(|_| W > 1) else { return 0 };
     let (screen, usual) = (isa.screen::<W>(screen), isa.splat::<1>(rule.usual().into()));
     match x.bytes().as_chunks::<64>().0.first_chunk::<2>() {

@@ -6,19 +6,19 @@ use crate::replace::{Codes, Values};
 use crate::rule::Rule;
 use crate::scalar;
 
-/// Registers that lanes are chosen from, and that are written back.
+/// The instructions that choose between lanes and write registers back.
 ///
 /// All methods are `#[inline(always)]`.
 pub(crate) trait Blend: Isa {
-    /// Writes a register to byte `at` and those behind.
+    /// Writes a register from byte `at` on.
     fn store(self, v: Self::V, bytes: &mut [u8], at: usize);
 
     /// Each lane from `b` where there is a hit, and from `a` elsewhere.
     fn blend<const W: usize>(self, a: Self::V, b: Self::V, hits: Self::Hits) -> Self::V;
 }
 
-/// Whether an element of four lines may be a hit of a rule. No for all lines without a hit, if the
-/// screen of the rule is exact: see [`Rule::is_screen`].
+/// Whether an element of four lines may be a hit of a rule. If the screen of the rule is exact,
+/// never true for lines without a hit: see [`Rule::is_screen`].
 #[inline(always)]
 pub(super) fn may_hit<I: Isa, const W: usize>(isa: I, lines: &Four, rule: &Rule) -> bool {
     match rule.screen::<W>() {

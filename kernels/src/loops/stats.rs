@@ -1,7 +1,7 @@
 //! The loops of statistics: [`crate::stats`] has the algorithm.
 //!
-//! They look at blocks of 64 elements. Where a bitmap has a 0, a number that was seen before stands
-//! in for the element.
+//! Both look at blocks of 64 elements. Where a bitmap has a 0, another number takes the place of
+//! the element.
 
 use core::iter::repeat;
 
@@ -16,7 +16,7 @@ use crate::scalar::read;
 ///
 /// All methods are `#[inline(always)]`.
 pub(crate) trait Order: Blend {
-    /// A hit in lane `i` where bit `i` is 1. Bits behind the last lane may be anything.
+    /// A hit in lane `i` where bit `i` is 1. Bits after the last lane may be anything.
     fn lanes_of<const W: usize>(self, bits: u64) -> Self::Hits;
 
     /// The magnitudes `m` of `x`, negated where the top bit of `x` is set. Where `x` is 0, `m` must
@@ -36,7 +36,7 @@ pub(crate) trait Order: Blend {
     }
 }
 
-/// Bit `i % (8 * W)` in lane `i` of `W` bytes.
+/// A register in which lane `i`, of `W` bytes, has only bit `i % (8 * W)` set.
 #[cfg_attr(
     not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")),
     expect(dead_code, reason = "no registers")
@@ -58,15 +58,15 @@ pub(crate) struct Given<'g> {
     pub(crate) numbers: &'g Numbers,
     /// Which elements are valid: all if `None`.
     pub(crate) valid: Option<&'g Bitmap<'g>>,
-    /// The code of a finite number.
+    /// The code of a finite number, which takes the place of nulls and special elements.
     pub(crate) filling: u64,
     /// Whether NaN and infinities are expected.
     pub(crate) careful: bool,
 }
 
 /// Extends the lowest and the highest key of finite elements. Returns how many elements are zero,
-/// how many zero or subnormal, and how many NaN or infinite. The last, and nulls, are counted as if
-/// the filling stood there.
+/// how many zero or subnormal, and how many NaN or infinite. Special elements and nulls are counted
+/// as if the filling stood there.
 #[inline(always)]
 pub(crate) fn order<I: Order, const W: usize>(
     isa: I,
@@ -100,7 +100,7 @@ fn ordered<I: Order, const W: usize, Words: Iterator<Item = u64>>(
     pass::<I, W, true>(isa, blocks, words(), given, keys)
 }
 
-/// Takes NaN and infinities for numbers, unless `CAREFUL`.
+/// One pass. Takes NaN and infinities for numbers, unless `CAREFUL`.
 #[inline(always)]
 fn pass<I: Order, const W: usize, const CAREFUL: bool>(
     isa: I,
@@ -161,7 +161,7 @@ fn lanes<I: Order, const W: usize>(isa: I, v: I::V) -> impl Iterator<Item = i64>
     (0..I::BYTES / W).map(move |i| (read(&line[i * W..][..W]) << up).cast_signed() >> up)
 }
 
-/// The bytes of whole groups whose valid elements are in the range.
+/// The number of bytes, at the beginning, of whole groups whose valid elements are in the range.
 ///
 /// ```text
 /// element       below low | low .... high | above high
@@ -200,7 +200,7 @@ fn skip<I: Order, const W: usize>(
     }
 }
 
-/// Compares lanes of `L` bytes, of elements of `W` bytes.
+/// Compares elements of `W` bytes by lanes of `L` bytes.
 #[inline(always)]
 fn skip_by<I: Order, const W: usize, const L: usize>(
     isa: I,
@@ -220,7 +220,7 @@ fn skip_by<I: Order, const W: usize, const L: usize>(
                 let (at, i) = (part * I::BYTES, part % 2);
                 let valid = isa.lanes_of::<W>(valid >> (at / W));
                 let x = isa.blend::<W>(low, isa.load(block.as_flattened(), at), valid);
-                // Subtracts in every lane.
+                // Subtracts in every lane: `negative` has all signs.
                 let shifted = isa.tilt::<L>(isa.and(x, mask), negative, shift);
                 lowest[i] = isa.lower::<L>(lowest[i], shifted);
             }

@@ -1,4 +1,4 @@
-//! Choosing between lanes, and their order.
+//! Chooses between lanes, and orders them.
 
 use core::arch::aarch64::*;
 
@@ -18,8 +18,7 @@ impl Blend for Neon {
         unsafe { vst1q_u8(bytes.as_mut_ptr(), v) }
     }
 
-    /// In lanes with the width of an element: for lanes of bytes, LLVM would make four
-    /// instructions.
+    /// Uses lanes as wide as an element: for lanes of bytes, LLVM would make four instructions.
     #[inline(always)]
     fn blend<const W: usize>(self, a: V, b: V, hits: V) -> V {
         // SAFETY: see above.

@@ -1,4 +1,4 @@
-//! NEON: 16 bytes a register, on every AArch64 CPU.
+//! NEON: registers of 16 bytes, on every AArch64 CPU.
 #![expect(unsafe_code, reason = "intrinsics, which a token of this module allows")]
 
 mod lanes;
@@ -15,7 +15,7 @@ use crate::replace::Codes;
 use crate::rule::{Rule, Screen};
 use crate::spread;
 
-/// Proves that the target has NEON: this module is compiled for no other.
+/// Proves that the target has NEON: this module is compiled for no other target.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Neon(());
 
@@ -144,8 +144,8 @@ impl Isa for Neon {
     /// Mask, flip and limit.
     type Screen = [V; 3];
 
-    /// Of elements of more than one byte, only the top 16 bits are compared. An element may be
-    /// above the limit if its top is at least that of the limit and 1.
+    /// For elements of more than one byte, only the top 16 bits are compared. An element may be
+    /// above the limit if its top is at least the top of `limit + 1`.
     #[inline(always)]
     fn screen<const W: usize>(self, Screen { mask, flip, limit }: Screen) -> [V; 3] {
         let below = (8 * W).saturating_sub(16);
@@ -305,14 +305,14 @@ impl Neon {
         unsafe { vmvnq_u8(v) }
     }
 
-    /// Whether a byte is not zero.
+    /// Whether any byte is not zero.
     #[inline(always)]
     fn any(self, v: V) -> bool {
         // SAFETY: see above.
         unsafe { vmaxvq_u8(v) != 0 }
     }
 
-    /// The larger lanes, of bytes, or of the tops of wider elements.
+    /// The larger of `a` and `b` in each lane: of bytes, or of the tops of wider elements.
     #[inline(always)]
     fn max<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.

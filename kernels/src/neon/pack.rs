@@ -42,7 +42,7 @@ impl Neon {
         self.hits::<W, OP>(self.load(bytes, at), with)
     }
 
-    /// The same for each of 8 elements, in lanes of 16 bits. `ONES` compares only the top 16 bits.
+    /// -1 or 0 for each of 8 elements, in lanes of 16 bits. `ONES` compares only the top 16 bits.
     #[inline(always)]
     fn results<const W: usize, const OP: u8>(
         self,
@@ -76,7 +76,7 @@ impl Neon {
         }
     }
 
-    /// The top 16 bits of each of 8 elements. Elements of one byte: all 16 of them.
+    /// The top 16 bits of each of 8 elements. For elements of one byte, all of 16 elements.
     #[inline(always)]
     fn tops<const W: usize>(self, bytes: &[u8], part: usize) -> V {
         match W {
@@ -131,8 +131,8 @@ impl Neon {
         }
     }
 
-    /// The greatest masked tops of a line, with `FLIP` xored. Computed as a tree, so that only
-    /// one maximum waits for the lines before.
+    /// The greatest tops of a line in each lane, masked and, with `FLIP`, xored with `flip`.
+    /// Computed as a tree, so that only one maximum waits for the lines before.
     #[inline(always)]
     pub(super) fn greatest<const W: usize, const FLIP: bool>(
         self,

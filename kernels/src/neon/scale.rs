@@ -1,4 +1,4 @@
-//! Multiplying a register of elements. f16 is converted by instructions of the base architecture,
+//! Multiplies a register of elements. f16 is converted by instructions of the base architecture,
 //! for which Rust 1.89 has no intrinsics.
 
 use core::arch::aarch64::*;
@@ -39,7 +39,7 @@ impl Multiply for Neon {
         }
     }
 
-    /// The low bits of this NaN, which are cut off, are zero: see [`Neon::narrow_bf16`].
+    /// Zeros in the low bits of a NaN, which are cut off: see [`Neon::narrow_bf16`].
     #[inline(always)]
     fn factor_of_bf16(factor: f32) -> u32 {
         let bits = factor.to_bits();
@@ -110,7 +110,7 @@ impl Neon {
     }
 
     /// The upper halves of rounded numbers. Rounding adds 0x7FFF and the last bit of the upper
-    /// half. The lower half of a NaN is zero here, so nothing carries and the NaN does not change.
+    /// half. A NaN has a lower half of zeros here, so nothing carries and the NaN does not change.
     /// (A NaN element was widened from bf16; for the factor see [`Multiply::factor_of_bf16`].)
     #[inline(always)]
     fn narrow_bf16(self, low: V, high: V) -> V {

@@ -1,6 +1,6 @@
-//! The portable backend: plain loops over blocks of 64 elements, for the compiler to vectorise. It
-//! is used on targets without a hand-written backend, such as wasm. With the feature `portable` it
-//! is available beside the others, on x86 with AVX2 by the crate pulp.
+//! The portable backend: plain loops over blocks of 64 elements, for the compiler to vectorise.
+//! Targets without a hand-written backend use it, such as wasm. With the feature `portable` all
+//! targets have it; on x86 it is then compiled for AVX2 by the crate pulp.
 
 #[cfg(feature = "stats")]
 use crate::bitmap::Bitmap;
@@ -17,8 +17,8 @@ use crate::scalar::{self, elements};
 /// Elements that are looked at before a branch.
 const BLOCK: usize = 64;
 
-/// Calls a leaf, compiled for AVX2 where pulp finds that. Not by `pulp::Arch`: that compiles all
-/// loops again for each feature of pulp that any other crate turns on.
+/// Calls a leaf, compiled for AVX2 if pulp finds that the CPU has it. Does not use `pulp::Arch`,
+/// which compiles all loops again for each feature of pulp that any other crate turns on.
 #[inline(always)]
 fn run<R>(leaf: impl FnOnce() -> R) -> R {
     #[cfg(all(feature = "portable", any(target_arch = "x86", target_arch = "x86_64")))]
@@ -123,7 +123,7 @@ pub(crate) fn bits<const W: usize>(x: Long<'_>, rule: &Rule, out: &mut [[u8; 8]]
     )
 }
 
-/// Bit `i` for element `i` of at most 64: as bytes first, which the compiler vectorises.
+/// Bit `i` for element `i` of at most 64. Makes bytes first, which the compiler vectorises.
 #[inline(always)]
 fn word<const W: usize>(x: &[u8], rule: &Rule) -> u64 {
     let (mut bytes, mut word) = ([0; BLOCK], [0; 8]);
