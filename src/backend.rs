@@ -10,7 +10,7 @@ pub struct BackendInfo {
     pub name: &'static str,
     /// Whether this CPU can run the backend.
     pub available: bool,
-    /// Whether the functions of this crate use the backend.
+    /// Whether this is the active backend, which questions use unless they name another.
     pub active: bool,
 }
 

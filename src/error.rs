@@ -34,7 +34,7 @@ pub enum Error {
         /// Length of the output in bytes.
         bytes: usize,
     },
-    /// A validity bitmap ends before the bit of the first or of the last element.
+    /// A validity bitmap ends before the bit of the first element or of the last.
     ValidityBits {
         /// Elements of the input.
         elements: usize,
@@ -64,8 +64,7 @@ pub enum Error {
         /// The format of the elements.
         format: Format,
     },
-    /// Magnitudes of this format are not compared with this threshold: it must be finite and not
-    /// negative, and the format must have a sign.
+    /// The threshold is negative or not finite, or the format has no sign.
     Threshold {
         /// The bits of the threshold.
         bits: u64,

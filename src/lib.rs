@@ -63,10 +63,10 @@
 //! # Formats
 //!
 //! A [`Format`] says how bits are read: `F64`, `F32`, `F16`, `Bf16`, eight formats of 8 bits, FP6
-//! and FP4. The types [`f32`], [`f64`], `half::f16`, `half::bf16` and [`F8E4M3Fn`] and its like are
-//! the [`Element`]s of typed slices, and so are arrays of these. Every format answers every
-//! question with every predicate. In formats without infinity the predicates of infinity hold for
-//! no element.
+//! and FP4. The [`Element`]s of typed slices are [`f32`], [`f64`], `half::f16`, `half::bf16`, a
+//! type for each small format, such as [`F8E4M3Fn`], and arrays of all these. Every format answers
+//! every question with every predicate. In formats without infinity the predicates of infinity hold
+//! for no element.
 //!
 //! # Features
 //!
@@ -79,17 +79,17 @@
 //!
 //! [`backends`] lists the backends of this build: `avx512`, `avx2`, `neon`, `portable`, `scalar`.
 //! The best one that the CPU has is used. The environment variable `NONFINITE_BACKEND=avx2` picks
-//! another one for the whole program, and so does [`Backend::activate`]. If `NONFINITE_BACKEND`
-//! names no backend of this build and CPU, the first call that needs a backend panics and lists the
-//! names. A call on a few elements needs none.
+//! another one for the whole program, and so does [`Backend::activate`]. If the variable names no
+//! backend of this build and CPU, the first call that needs a backend panics and lists the names.
+//! Questions about a few elements need none.
 //!
 //! # Guarantees
 //!
 //! - Answers are exact for every bit pattern, and the same on every backend.
 //! - No floating-point instruction touches the data, except in [`scale`]. Signalling NaNs raise no
-//!   flag, and neither rounding modes, flush-to-zero modes nor `-ffast-math` change an answer.
-//! - No question allocates memory, except those whose names end in `_vec`. Also the first call may,
-//!   to read `NONFINITE_BACKEND`, and `rayon` for its threads.
+//!   flag. Rounding modes, flush-to-zero modes and `-ffast-math` change no answer.
+//! - No question allocates memory, except those whose names end in `_vec`. But the first call may
+//!   allocate to read `NONFINITE_BACKEND`, and `rayon` allocates for its threads.
 //! - No byte outside the input is read, and no byte outside the results is written. In packed bits,
 //!   the bits around the results stay as they are.
 //! - This crate contains no unsafe code. The unsafe code is in `nonfinite-kernels`, which is tested

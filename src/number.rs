@@ -1,4 +1,4 @@
-//! What the codes of a format are worth.
+//! The values of the codes of a format.
 
 use nonfinite_kernels::{Numbers, Rule};
 
@@ -9,9 +9,9 @@ use crate::{Format, Predicate};
 const INFINITY: u64 = f64::INFINITY.to_bits();
 
 impl Format {
-    /// The number that has this code, exactly. Bits above those of the format are ignored.
-    /// Every NaN gives [`f64::NAN`]. No floating-point instruction touches the number, so
-    /// flush-to-zero modes change nothing.
+    /// The number that has this code, exactly. Bits above those of the format are ignored. Every
+    /// NaN gives [`f64::NAN`]. No floating-point instruction touches the number, so flush-to-zero
+    /// modes change nothing.
     ///
     /// Sources: IEEE 754-2019 section 3.4, OCP OFP8 1.0, OCP MX 1.0, and ml_dtypes for the formats
     /// that no standard has.
@@ -37,7 +37,7 @@ impl Format {
         f64::from_bits(positive | (negative as u64) << 63)
     }
 
-    /// The bits as f64 of a finite magnitude.
+    /// The bits of the f64 that equals a finite magnitude.
     const fn widen(self, magnitude: u64) -> u64 {
         let (mantissa, bias) = (self.row().mantissa, self.row().bias);
         let exponent = (magnitude >> mantissa) as i64 + 1023 - bias as i64;
@@ -98,8 +98,8 @@ impl Format {
         if self.sign() == 0 {
             return None;
         }
-        // The largest magnitude that is no more than the threshold: 0 is one. As f64 without sign,
-        // numbers have the order of their bits.
+        // Searches for the largest magnitude that is not above the threshold; 0 is not. As f64
+        // without a sign, numbers have the order of their bits.
         let (mut low, mut high) = (0, self.max_bits());
         while low < high {
             let middle = low + (high - low).div_ceil(2);
@@ -118,7 +118,7 @@ impl Format {
     }
 }
 
-/// By format.
+/// The order of the codes of each format.
 static NUMBERS: [Numbers; Format::ALL.len()] = {
     let mut all = [Format::F16.make_numbers(); Format::ALL.len()];
     let mut i = 0;

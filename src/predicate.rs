@@ -76,8 +76,8 @@ impl Predicate {
         }
     }
 
-    /// The predicate to count, and whether its count is that of the other elements. Groups without
-    /// a hit are skipped, and most elements are finite.
+    /// The predicate to count, and whether the answer is the number of the other elements. Most
+    /// elements are finite, and counting few is faster.
     #[inline]
     pub(crate) const fn counted(self) -> (Self, bool) {
         match self {

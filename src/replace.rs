@@ -6,8 +6,8 @@ use nonfinite_kernels::{bytes, bytes_mut};
 use crate::element::rule;
 use crate::{Elements, ElementsMut, Error, Format, Predicate, Scalar};
 
-/// The replacements for NaN and infinities: values of a [`Scalar`], or codes (`u64`) if the
-/// format is known only at run time.
+/// The replacements for NaN and infinities: values of a [`Scalar`], or codes (`u64`) if the format
+/// is known only at run time.
 ///
 /// Any value is allowed, including another NaN or infinity: `pos_inf: f32::INFINITY` keeps `+Inf`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,7 +77,7 @@ fn element<T: Scalar>(code: u64) -> T {
 /// `nan_to_num` in place.
 ///
 /// The bits of an element decide, so every finite element keeps its code in every floating-point
-/// mode. A block of 1 KiB, counted from the start of `x`, is not written if all its elements are
+/// mode. A piece of 1 KiB, counted from the start of `x`, is not written if all its elements are
 /// finite. For the number and the place of each kind, call [`crate::census`] before.
 ///
 /// ```
@@ -97,7 +97,7 @@ pub fn replace_non_finite<T: Scalar>(x: &mut [T], with: Replacement<T>) -> usize
     )
 }
 
-/// Like [`replace_non_finite`], but writes to `out`: a copy of `x`, with NaN and infinities
+/// Like [`replace_non_finite`], but writes a copy of `x` to `out`, with NaN and infinities
 /// replaced.
 ///
 /// # Panics

@@ -45,8 +45,8 @@ pub fn is_finite<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
     typed::mask::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Finite), out.into());
 }
 
-/// Sets `out[i]` to whether `predicate` holds for `x[i]`. `out` may be slices, arrays and vectors
-/// of `bool` or `u8`, or `&mut [MaybeUninit<bool>]`.
+/// Sets `out[i]` to whether `predicate` holds for `x[i]`. `out` is a slice, an array or a vector of
+/// `bool` or `u8`, or `&mut [MaybeUninit<bool>]`.
 ///
 /// ```
 /// use nonfinite::{Predicate, mask};
@@ -223,8 +223,7 @@ pub fn count_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out
     rows(x.into(), [out.len(), columns], &mut |rows| rows.count(predicate, out));
 }
 
-/// Asks about the elements as rows. `shape` is the number of rows and their length. Not generic,
-/// so that it is compiled once.
+/// Asks about `shape[0]` rows of `shape[1]` elements. Not generic, so that it is compiled once.
 #[track_caller]
 fn rows(x: Elements<'_>, shape: [usize; 2], ask: &mut dyn FnMut(Rows<'_>) -> Result<(), Error>) {
     let elements = x.len();

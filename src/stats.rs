@@ -13,7 +13,7 @@ pub struct Extreme {
     pub bits: u64,
     /// The number, exactly.
     pub value: f64,
-    /// The row-major index of the first element with this value. Here -0 equals +0.
+    /// The index of the first element with this value, row-major or along a row. -0 equals +0.
     pub index: usize,
 }
 
@@ -30,7 +30,7 @@ impl Extreme {
         Self { index: self.index + elements, ..self }
     }
 
-    /// The one with the larger key of both, or of equal ones the first.
+    /// The extreme with the larger key, or the first one if the keys are equal.
     fn best(a: Option<Self>, b: Option<Self>, key: fn(&Self) -> i64) -> Option<Self> {
         let (Some(a), Some(b)) = (a, b) else { return a.or(b) };
         let b_is_better = (key(&b), a.index) > (key(&a), b.index);

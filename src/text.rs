@@ -25,7 +25,7 @@ impl<const ROOM: usize> Beginning<ROOM> {
         str::from_utf8(&self.bytes[..self.shown]).unwrap_or_default()
     }
 
-    /// What a message writes behind the beginning.
+    /// What a message writes after the beginning.
     pub(crate) fn dots(&self) -> &'static str {
         if self.len > self.shown { "..." } else { "" }
     }

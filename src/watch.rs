@@ -42,9 +42,9 @@ use crate::{Format, Hit, Predicate, Stats, TensorView};
 /// # Cost
 /// A call reads the tensor once, as [`TensorView::stats`] does, and adds to atomic counters. If the
 /// tensor has a NaN or an infinity, the call searches for the first element for which the predicate
-/// holds. If there is one, the call takes a lock, and copies the name if no tensor was bad before.
-/// No call allocates memory, except that on some systems (macOS) the lock allocates when it is
-/// taken for the first time.
+/// holds. If the search finds one, the call takes a lock, and copies the name if no tensor was bad
+/// before. No call allocates memory, except that on some systems (macOS) the first use of the lock
+/// does.
 ///
 /// # Threads
 /// If several threads look at bad tensors at once, the call that takes the lock first wins, and its
@@ -78,7 +78,7 @@ impl Watch {
         }
     }
 
-    /// Looks at a tensor, and returns its statistics. The first bad tensor is remembered with
+    /// Looks at a tensor, and returns its statistics. The watch remembers the first bad tensor with
     /// `name`.
     ///
     /// Any input of the questions can be given: see [`TensorView`].
@@ -162,8 +162,8 @@ impl Watch {
     }
 }
 
-/// How many times the largest magnitude can be doubled and stays finite. `None` if all finite
-/// elements are zeros.
+/// How many times the largest magnitude can be doubled and stays finite. 2046 for all subnormal
+/// f64. `None` if all finite elements are zeros.
 ///
 /// A floating-point division would raise flags. The exponent of an f64 is its bits from 52 on. So
 /// the difference of the bits, shifted by 52, is the difference of the exponents, less one if the
@@ -193,8 +193,8 @@ pub struct Totals {
     /// How many elements are subnormal, see [`Stats::subnormals`]: many of them mean underflow.
     pub subnormals: u64,
     /// How near an overflow was: how many times any finite element of any tensor can be doubled and
-    /// stays finite in its format. 0 for 40000 in f16, whose largest number is 65504. At most 2046.
-    /// `None` if all finite elements are zeros.
+    /// stays finite in its format. 0 for 40000 in f16, whose largest number is 65504. At most 2046,
+    /// also for subnormal f64. `None` if all finite elements are zeros.
     pub headroom: Option<u32>,
 }
 

@@ -111,7 +111,7 @@ impl Format {
         &RULES[self as usize][predicate as usize]
     }
 
-    /// The rules. A caller with a fixed type links only those of its format.
+    /// All rules of the format. A caller with a fixed type links only these.
     pub(crate) const fn rules(self) -> Rules {
         let mut rules = [Rule::never(1); Predicate::ALL.len()];
         let mut i = 0;

@@ -1,7 +1,7 @@
 //! Magnitudes above a threshold.
 //!
-//! NaN has the largest magnitude of its format, or, in the formats whose names end in `FnUz`, the
-//! code of -0, whose magnitude is 0. There NaN is a second question: no element is a hit of both.
+//! In formats whose names end in `FnUz`, NaN has the code of -0, whose magnitude is 0, so NaN is a
+//! second question. No element is a hit of both. In all others NaN has the largest magnitudes.
 
 use nonfinite_kernels::{MaskOut, Rule};
 
@@ -44,8 +44,8 @@ impl<'a> TensorView<'a> {
     /// [`crate::Format::F8E8M0Fnu`], whose elements are scales without a sign.
     pub fn exceeds(self, threshold: f64) -> Result<Exceeds<'a>, Error> {
         let bits = threshold.to_bits();
-        // As integers: a floating-point comparison of a subnormal or signalling threshold sets a
-        // flag. A finite number without a sign has lower bits than infinity.
+        // Compares integers: a floating-point comparison of a subnormal or signalling threshold
+        // sets a flag. A finite number without a sign has lower bits than infinity.
         let usable = bits < f64::INFINITY.to_bits() || bits == (-0.0f64).to_bits();
         match self.format.exceeds(threshold) {
             Some(rule) if usable => {
@@ -71,7 +71,7 @@ impl Exceeds<'_> {
         Ok(())
     }
 
-    /// One bit an element, from bit `offset` of `out` on, as [`TensorView::bits`] has it.
+    /// One bit an element, from bit `offset` of `out` on, in the order of [`TensorView::bits`].
     ///
     /// # Errors
     /// As [`TensorView::bits`].

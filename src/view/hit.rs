@@ -21,7 +21,7 @@ pub struct Hit {
 /// The coordinate of an element: a slice with one number for each dimension, outermost first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Coordinate {
-    /// Zeros behind the last dimension.
+    /// Zeros after the last dimension.
     places: [usize; MOST_DIMENSIONS],
     rank: usize,
 }

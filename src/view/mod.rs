@@ -41,8 +41,7 @@ use crate::{Element, Elements, Error, Format};
 /// convert too (feature `ndarray`).
 ///
 /// [`TensorView::on`] picks a backend. `TensorView::par` (feature `rayon`) asks with several
-/// threads. Questions about order (positions, masks, packed bits) mean the row-major order of
-/// coordinates.
+/// threads. Positions, masks and packed bits have the row-major order of coordinates.
 ///
 /// ```
 /// use nonfinite::{Predicate, TensorView};
@@ -78,7 +77,7 @@ impl<'a> TensorView<'a> {
         }
     }
 
-    /// Makes the tensor of these elements from their bytes and the size of one.
+    /// The view of these elements. `make` gets their bytes and the size of an element.
     #[inline(always)]
     fn made<E: Into<Error>>(
         elements: impl Into<Elements<'a>>,
@@ -100,7 +99,7 @@ impl<'a> TensorView<'a> {
     }
 
     /// The tensor of these sizes, outermost first and at most eight, in row-major order from the
-    /// first of `elements` on. Elements behind the last are not read.
+    /// first of `elements` on. Elements after the last are not read.
     ///
     /// # Errors
     /// [`Error::Layout`] if there are more than eight sizes, or if the sizes name more elements
@@ -140,8 +139,8 @@ impl<'a> TensorView<'a> {
         })
     }
 
-    /// [`TensorView::strided`] of up to 64 dimensions, as many as numpy has. The view borrows sizes
-    /// and strides.
+    /// [`TensorView::strided`] of up to 64 dimensions, as many as numpy 2 has. The view borrows
+    /// sizes and strides.
     ///
     /// # Errors
     /// As [`TensorView::strided`].

@@ -1,7 +1,7 @@
 //! Parts of a view, and the questions asked of them by the kernels.
 //!
 //! Every question of [`TensorView`] comes here: for the whole view, or for parts of it if threads
-//! share the work or if a search continues behind a hit.
+//! share the work or if a search continues after a hit.
 
 use nonfinite_kernels as kernels;
 use nonfinite_kernels::strided::{self, Tensor};
@@ -71,8 +71,8 @@ impl<'v, 'a> Part<'v, 'a> {
         self.view.sizes()[dimension + 1..].iter().product()
     }
 
-    /// The number of elements before the cut: the place nearest to element `middle` at which the
-    /// part can be cut in two.
+    /// The number of elements before the place nearest to element `middle` at which the part can be
+    /// cut.
     #[cfg(feature = "rayon")]
     pub(super) fn border_near(&self, middle: usize) -> Option<usize> {
         if !self.is_dense() {
@@ -120,7 +120,7 @@ impl<'v, 'a> Part<'v, 'a> {
         self.view.tensor.part(self.first, self.len, self.dimension)
     }
 
-    /// Asks a view that is not dense. Not inlined, so that other calls make no room for the tensor
+    /// Asks a view that is not dense. Not inlined, so that other calls need no room for the tensor
     /// and save no registers.
     #[inline(never)]
     fn ask_strided<R>(&self, question: impl FnOnce(&Tensor<'a>) -> R) -> R {

@@ -16,8 +16,8 @@ impl<'a> TensorView<'a> {
         self.format.rule(predicate)
     }
 
-    /// Writes one byte for each element: 1 if `predicate` holds, otherwise 0. `out` may be slices,
-    /// arrays and vectors of `bool` or `u8`, or `&mut [MaybeUninit<bool>]`.
+    /// Writes one byte for each element: 1 if `predicate` holds, otherwise 0. `out` is a slice, an
+    /// array or a vector of `bool` or `u8`, or `&mut [MaybeUninit<bool>]`.
     ///
     /// # Errors
     /// [`Error::OutputLength`] if `out` does not have one byte for each element; nothing is written
@@ -203,8 +203,8 @@ impl<'a> TensorView<'a> {
     /// zero, subnormal, normal, NaN and infinite. Reads the elements once. A strided view is
     /// searched again for each index.
     ///
-    /// -0 equals +0 here. An index is the index of the first element with the value. If no element
-    /// is finite, minimum and maximum are `None`. Elements of [`crate::Format::F8E8M0Fnu`] are all
+    /// -0 equals +0 here. An index is that of the first element with the value. If no element is
+    /// finite, minimum and maximum are `None`. Elements of [`crate::Format::F8E8M0Fnu`] are all
     /// normal. Only integer instructions touch the data.
     ///
     /// ```

@@ -99,7 +99,7 @@ impl Rows<'_> {
         self.ask(Predicate::NonFinite, out, |out| Answers::Census(out))
     }
 
-    /// `out[r]` becomes the statistics of row `r`. Indices are counted along the row.
+    /// Sets `out[r]` to the statistics of row `r`. Indices are counted along the row.
     ///
     /// # Errors
     /// As [`Rows::any`].
@@ -200,10 +200,10 @@ impl Rows<'_> {
 }
 
 impl Part<'_, '_> {
-    /// Statistics of rows along dimension `axis`. There is one place for each.
+    /// Statistics of the rows along dimension `axis`. `out` has one place for each.
     #[cfg(feature = "stats")]
     fn stats_of_rows(&self, axis: usize, out: &mut [Stats]) {
-        // Rows without elements are left out.
+        // `stats_of_rows` leaves out rows without elements.
         out.fill(Stats::default());
         let format = self.view.format;
         let (backend, tensor) = (self.view.backend, self.tensor());
@@ -212,7 +212,7 @@ impl Part<'_, '_> {
         });
     }
 
-    /// Rows along dimension `axis`. There is one place for each.
+    /// The rows along dimension `axis`. `out` has one place for each.
     fn rows(&self, axis: usize, predicate: Predicate, out: Answers<'_>) {
         let (view, tensor, size) = (self.view, self.tensor(), self.view.sizes()[axis]);
         let (counted, complement) = predicate.counted();

@@ -25,11 +25,11 @@ const HEAD: usize = 32 << 10;
 const BORDER: usize = 64;
 
 impl<'a> TensorView<'a> {
-    /// Returns the view to share among threads if `par` was called and the input is large enough;
-    /// else `None`. A broadcast view names few elements many times, so one thread answers.
+    /// The view to share among threads, if `par` was called and the input is large enough. A
+    /// broadcast view names few elements many times, so one thread answers.
     #[inline]
     pub(super) fn shared(&self) -> Option<Threads<'_, 'a>> {
-        // First of all, since rayon starts its threads when it is asked for their number.
+        // Asked first, since rayon starts its threads when it is asked for their number.
         if self.threads { self.shared_if_large() } else { None }
     }
 
@@ -98,7 +98,7 @@ impl<'v, 'a> Threads<'v, 'a> {
         // The smallest index found so far. No element has the index `usize::MAX`.
         let first = AtomicUsize::new(usize::MAX);
         let part = |part: Part<'v, 'a>, ()| {
-            // A part that begins behind a hit cannot hold the first hit.
+            // A part that begins after a hit cannot hold the first hit.
             if part.first < first.load(Ordering::Relaxed)
                 && let Some(index) = position(part)
             {
@@ -120,7 +120,7 @@ impl<'v, 'a> Threads<'v, 'a> {
         halves(self.0, (), &|part, ()| ask(part), join)
     }
 
-    /// Rows of `row_len` elements along another dimension than the outermost.
+    /// The answers for rows of `row_len` elements, along another dimension than the outermost.
     pub(super) fn rows<A: Send>(
         &self,
         out: &mut [A],
@@ -149,7 +149,7 @@ trait Output: Send + Sized {
         Some(middle.next_multiple_of(BORDER))
     }
 
-    /// Splits the output behind the first `elements` results.
+    /// Splits the output after the first `elements` results.
     fn split_at(self, elements: usize) -> (Self, Self);
 }
 

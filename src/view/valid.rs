@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! count(x, bitmap):
-//!     search x for the next hit, as if nothing were null; without one, done
+//!     search x for the next hit, as if nothing were null; return count if there is none
 //!     window = up to 4096 elements from this hit on
 //!     hits = the packed bits of the window AND its part of the bitmap
 //!     count += the ones in hits
-//!     again, from behind the window on
+//!     repeat after the window
 //! ```
 //!
 //! ```text
@@ -15,10 +15,10 @@
 //! hits                     1 0 0 1 0 1 0 ...
 //! ```
 //!
-//! So clean elements cost the same as without a bitmap. A hit that is far from the one before is
+//! So clean elements cost the same as without a bitmap. A hit that is far from the hit before is
 //! looked up in the bitmap alone. `position` and `any` look up a few hits first, and end at the
-//! first window with a valid hit. `census` takes windows of elements that are not finite, and packs
-//! the bits of NaN and of +Inf, too, where such an element is valid.
+//! first window with a valid hit. `census` takes windows of elements that are not finite. Where
+//! such an element is valid, `census` packs the bits of NaN and of +Inf too.
 //!
 //! A view that is not dense is searched once, in the order of memory. If there is a hit, boxes of
 //! up to 16384 elements are windows, one after the other in row-major order.
@@ -35,21 +35,21 @@ use crate::{Census, Error, Occurrences, Predicate};
 /// Elements of a window of a dense view.
 const WINDOW: usize = 4096;
 
-/// Elements of a window of another view. Boxes with many rows read whole lines of the cache.
+/// Elements of a window of another view: boxes with many rows read whole cache lines.
 const BOX: usize = 16384;
 
 /// Hits that are less than this many elements apart are near each other.
 const NEAR: usize = 256;
 
-/// So many hits are looked up one by one, from a hit on that is not near the one before. A near hit
-/// behind these begins a window.
+/// This many hits are looked up one by one, from a hit on that is not near the hit before. The next
+/// near hit begins a window.
 const LONE: usize = 8;
 
 /// A view with a validity bitmap: see [`TensorView::with_validity`]. Every question is about the
 /// valid elements. Indices count all elements, nulls too.
 ///
-/// It has no masks of bytes and no rows: there are no such methods, so a caller that asks for them
-/// does not compile. For rows, give each row its own view and the offset of its first bit.
+/// There are no byte masks and no rows. For rows, give each row its own view and the offset of its
+/// first bit.
 #[derive(Clone, Copy)]
 #[must_use]
 pub struct ValidView<'a> {
@@ -60,7 +60,7 @@ pub struct ValidView<'a> {
 impl<'a> TensorView<'a> {
     /// The same view with nulls. Bit `(offset + i) % 8` of `bitmap[(offset + i) / 8]` is 1 if the
     /// element of row-major index `i` is valid, and 0 if it is null. This is the order of Apache
-    /// Arrow (Arrow columnar format, "Validity bitmaps"). Bits behind the last element are ignored.
+    /// Arrow (Arrow columnar format, "Validity bitmaps"). Bits after the last element are ignored.
     ///
     /// The bits of a null element change no answer. The new view keeps the backend and the threads
     /// of this view.
@@ -214,7 +214,7 @@ impl<'a> ValidView<'a> {
         self.by_parts(&|part| self.census_in(part), &Census::join)
     }
 
-    /// The answers of parts, by several threads if the view asks for these, joined.
+    /// The joined answers of parts, by several threads if the view asks for threads.
     pub(super) fn by_parts<R: Send>(
         &self,
         ask: &(impl Fn(Part<'_, 'a>) -> R + Sync),
@@ -228,7 +228,7 @@ impl<'a> ValidView<'a> {
     }
 
     /// The index within the part of the first valid element that the rule holds for.
-    // Inlined, as `census_in`: a copy of a part reads 16 bytes at once whose halves were just
+    // Inlined, as `census_in`: a copy of a part reads 16 bytes in one load whose halves were just
     // stored one by one, and waits. Clean short columns take 10 ns less.
     #[inline]
     pub(super) fn position_in(&self, part: Part<'_, 'a>, rule: &Rule) -> Option<usize> {
@@ -258,8 +258,8 @@ impl<'a> ValidView<'a> {
         census
     }
 
-    /// The windows of a part, which hold all elements that the rule holds for, each with the valid
-    /// ones of these. In a dense part the first `lone` hits are windows of their own.
+    /// The windows of a part, which hold all elements that the rule holds for, each with its valid
+    /// ones. In a dense part the first `lone` hits are windows of their own.
     fn windows<'v>(
         &self,
         part: Part<'v, 'a>,
@@ -303,7 +303,7 @@ impl<'a> ValidView<'a> {
             let found = Occurrences::new(usize::from(valid), valid.then_some(hit.first));
             return Some((hit, found));
         }
-        // Whole lines of the cache, if the part begins at one.
+        // The window reads whole cache lines, if the part begins at one.
         let clean = hit & !63;
         let window = Part { first: rest.first + clean, len: WINDOW.min(rest.len - clean), ..*rest };
         Some((window, self.occurrences_in(window, rule)))
@@ -328,7 +328,7 @@ impl<'a> ValidView<'a> {
     }
 }
 
-/// Without the data, which may be large.
+/// Prints no data, which may be large.
 impl fmt::Debug for ValidView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ValidView").field("view", &self.view).finish_non_exhaustive()

@@ -7,7 +7,7 @@ use super::part::Part;
 use super::valid::ValidView;
 use crate::{Elements, Predicate, Stats, TensorView};
 
-/// Bytes that are copied at once.
+/// Bytes of a box that is copied.
 const ROOM: usize = 16384;
 
 impl<'a> ValidView<'a> {
@@ -28,7 +28,7 @@ impl<'a> ValidView<'a> {
         self.stats_of_dense(part)
     }
 
-    /// Boxes of elements in row-major order are copied, one after the other.
+    /// Copies boxes of elements, one after the other in row-major order.
     fn stats_of_boxes(&self, part: Part<'_, 'a>) -> Stats {
         let (TensorView { format, backend, .. }, mut room) = (self.view, [0; ROOM]);
         let (mut at, end, mut stats) = (part.first, part.first + part.len, Stats::default());
@@ -44,7 +44,7 @@ impl<'a> ValidView<'a> {
         stats
     }
 
-    /// The kernel needs a valid element that is finite.
+    /// The statistics of a dense part. The kernel needs a valid element that is finite.
     fn stats_of_dense(&self, part: Part<'_, 'a>) -> Stats {
         let (format, backend) = (self.view.format, self.view.backend);
         let Some(finite) = self.position_in(part, format.rule(Predicate::Finite)) else {
