@@ -81,7 +81,8 @@ impl<'x> Long<'x> {
     /// The windows of one line.
     #[inline(always)]
     pub(crate) fn lines(self) -> Windows<'x, 1> {
-        Windows::starting(self.0)
+        let at = self.0.as_ptr();
+        Windows { at, last: at.wrapping_add(self.0.len() - 64), x: PhantomData }
     }
 
     /// The byte where a line begins, and the line: the one at byte `bytes`, or the last line if
@@ -136,21 +137,6 @@ pub(crate) struct Windows<'x, const N: usize> {
 }
 
 impl<'x, const N: usize> Windows<'x, N> {
-    /// The first window. `None` if the input is shorter than a window.
-    #[inline(always)]
-    pub(crate) fn new(x: &'x [u8]) -> Option<Self> {
-        (x.len() >= 64 * N).then(|| Self::starting(x))
-    }
-
-    /// The input must be at least as long as a window.
-    #[inline(always)]
-    fn starting(x: &'x [u8]) -> Self {
-        debug_assert!(x.len() >= 64 * N);
-        let at = x.as_ptr();
-        let last = at.wrapping_add(x.len()).wrapping_sub(64 * N);
-        Self { at, last, x: PhantomData }
-    }
-
     /// The lines of the window.
     #[inline(always)]
     pub(crate) fn here(self) -> &'x [Line; N] {
@@ -171,19 +157,15 @@ impl<'x, const N: usize> Windows<'x, N> {
         Self { at: self.at.wrapping_add(64 * lines), ..self }
     }
 
-    /// The window moved back to the start of its cache line, if elements are aligned to their
-    /// width; otherwise a line would begin within an element. The window must be at least 64 bytes
-    /// after the beginning of the input.
+    /// The window of `M` lines of the input that begins where this one does. `None` if the input
+    /// is shorter than `M` lines. A mask of `!63` makes the window begin at the start of its cache
+    /// line: see [`alignment`].
     #[inline(always)]
-    pub(crate) fn aligned(self, width: usize) -> Self {
-        let aligned = self.at.addr() & (width - 1) == 0;
-        Self { at: self.at.map_addr(|at| if aligned { at & !63 } else { at }), ..self }
-    }
-
-    /// The window of `M` lines that begins where this one does. `of` is a window of the same input.
-    #[inline(always)]
-    pub(crate) fn begin<const M: usize>(self, of: Windows<'x, M>) -> Windows<'x, M> {
-        Windows { at: self.at.min(self.last), ..of }
+    pub(crate) fn begin<const M: usize>(self, x: Long<'x>, mask: usize) -> Option<Windows<'x, M>> {
+        let start = x.0.as_ptr();
+        let at = self.at.min(self.last).map_addr(|at| at & mask).max(start);
+        let last = start.wrapping_add(x.len()).wrapping_sub(64 * M);
+        (x.len() >= 64 * M).then_some(Windows { at, last, x: PhantomData })
     }
 
     /// The bytes between the beginning of the input and the window.

@@ -16,7 +16,7 @@
 //! compared before the next groups are skipped.
 
 use crate::isa::Isa;
-use crate::pieces::{Hit, Long, Windows};
+use crate::pieces::{Hit, Long, Windows, alignment};
 use crate::rule::Rule;
 
 /// From this many bytes on, groups have 8 lines, as long as 8 are left.
@@ -72,21 +72,19 @@ fn skip<'x, I: Isa, const W: usize, const FLIP: bool>(
     from: Windows<'x, 1>,
     screen: I::Screen,
 ) -> Option<Windows<'x, 1>> {
-    let Some(first) = Windows::<4>::new(x.bytes()) else {
+    let Some(mut four) = from.begin::<4>(x, !0) else {
         return isa.may_hit::<W, FLIP>(x.four(), screen).then_some(from);
     };
-    let mut four = from.begin(first);
     if x.len() >= EIGHT_FROM
-        && let Some(eight) = Windows::<8>::new(x.bytes())
+        && let Some(mut eight) = from.begin::<8>(x, alignment(x.bytes(), W))
     {
-        let mut eight = from.begin(eight).aligned(W);
         while !eight.is_last() {
             if isa.may_hit::<W, FLIP>(eight.here(), screen) {
-                return Some(eight.begin(x.lines()));
+                return eight.begin(x, !0);
             }
             eight = eight.after(8);
         }
-        four = eight.begin(first);
+        four = eight.begin(x, !0)?;
     }
     while !isa.may_hit::<W, FLIP>(four.here(), screen) {
         if four.is_last() {
@@ -94,5 +92,5 @@ fn skip<'x, I: Isa, const W: usize, const FLIP: bool>(
         }
         four = four.after(4);
     }
-    Some(four.begin(x.lines()))
+    four.begin(x, !0)
 }

@@ -40,14 +40,16 @@ const PER_LINE: usize = 128;
 pub(super) struct Loader<'a> {
     x: Tensor<'a>,
     room: Room<ROOM>,
-    /// The elements of the last tile, which may be in `room`: a loader may not move after `load`.
-    block: (*const u8, usize),
+    /// Where the elements of the last tile begin, if not in `room`.
+    in_place: Option<*const u8>,
+    /// The bytes of the last tile.
+    bytes: usize,
 }
 
 impl<'a> Loader<'a> {
     #[inline(always)]
     pub(super) fn new(x: &Tensor<'a>) -> Self {
-        Self { x: *x, room: Room::new(), block: (x.start, 0) }
+        Self { x: *x, room: Room::new(), in_place: None, bytes: 0 }
     }
 
     /// Coordinate 0 of a tile.
@@ -76,22 +78,23 @@ impl<'a> Loader<'a> {
                 count *= dim.size;
             }
         }
-        self.block = (start, count * element);
+        self.in_place = in_place.then_some(start);
+        self.bytes = count * element;
         if !in_place {
-            let room = self.room.slots(count * element).as_mut_ptr().cast::<u8>();
+            let room = self.room.slots(self.bytes).as_mut_ptr().cast::<u8>();
             // SAFETY: elements of the tensor, as the caller promises; there are `count` places in
             // `room`, which is ours, and one element goes to each.
             unsafe { copy(element, start, room, &from[..rank]) };
-            self.block.0 = room;
         }
         self.block()
     }
 
     /// The elements of the last tile.
     pub(super) fn block(&self) -> &[u8] {
+        let start = self.in_place.unwrap_or(self.room.0.as_ptr().cast());
         // SAFETY: elements of the tensor that lie in one piece, or bytes of `room` that `load` has
-        // written. Both stay until the next `load`, which takes `&mut self`: no loader moves.
-        unsafe { core::slice::from_raw_parts(self.block.0, self.block.1) }
+        // written. Both stay until the next `load`, which takes `&mut self`.
+        unsafe { core::slice::from_raw_parts(start, self.bytes) }
     }
 
     /// The elements of a tile and all bytes between them, if these may be read and a search of them

@@ -126,7 +126,8 @@ pub fn rows(
     rules: &[&Rule],
     mut out: Rows<'_>,
 ) {
-    assert!(rules.len() == if matches!(out, Rows::Census(_)) { 3 } else { 1 }, "other rules");
+    let needed = if matches!(out, Rows::Census(_)) { 3 } else { 1 };
+    assert!(rules.len() == needed, "{} rules, but {needed} are needed", rules.len());
     let (mut dims, mut size, mut distance, mut repeats) = (Dims::new(), 1, 1usize, 1);
     for dim in &*x.dims() {
         if dim.row != axis as isize {
