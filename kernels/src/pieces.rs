@@ -78,11 +78,10 @@ impl<'x> Long<'x> {
         [line(0), line(second), line(last - second), line(last)]
     }
 
-    /// The windows of one line.
+    /// The first window.
     #[inline(always)]
-    pub(crate) fn lines(self) -> Windows<'x, 1> {
-        let at = self.0.as_ptr();
-        Windows { at, last: at.wrapping_add(self.0.len() - 64), x: PhantomData }
+    pub(crate) const fn windows(self) -> Windows<'x> {
+        Windows { x: self, at: self.0.as_ptr() }
     }
 
     /// The byte where a line begins, and the line: the one at byte `bytes`, or the last line if
@@ -123,55 +122,60 @@ impl Hit {
     }
 }
 
-/// `N` lines that move over an input.
+/// Lines that move over an input: as many at a time as each call asks for.
 ///
-/// Holds pointers and no index: on many CPUs an instruction with a base and an index takes more
+/// Holds a pointer and no index: on many CPUs an instruction with a base and an index takes more
 /// slots than one with a base.
 #[derive(Clone, Copy)]
-pub(crate) struct Windows<'x, const N: usize> {
-    /// The window begins here, or at `last` if `last` is before. Never before the input.
+pub(crate) struct Windows<'x> {
+    x: Long<'x>,
+    /// The window begins here, or at the last place where it fits. Never before the input.
     at: *const u8,
-    /// The last window begins here.
-    last: *const u8,
-    x: PhantomData<&'x [Line; N]>,
 }
 
-impl<'x, const N: usize> Windows<'x, N> {
+impl<'x> Windows<'x> {
+    /// Where the last window of `N` lines begins.
+    #[inline(always)]
+    const fn last<const N: usize>(self) -> *const u8 {
+        self.x.0.as_ptr().wrapping_add(self.x.len()).wrapping_sub(64 * N)
+    }
+
     /// The lines of the window.
+    ///
+    /// # Panics
+    /// If the input is shorter than `N` lines.
     #[inline(always)]
-    pub(crate) fn here(self) -> &'x [Line; N] {
-        // SAFETY: `at` is not before the input, and `N` lines follow `last`, so they follow the
-        // lesser of both.
-        unsafe { &*self.at.min(self.last).cast() }
+    pub(crate) fn here<const N: usize>(self) -> &'x [Line; N] {
+        assert!(N == 1 || self.x.len() >= 64 * N);
+        // SAFETY: `at` is not before the input. A `Long` has a line, and `N` lines are there (just
+        // checked). They follow the last place, so they follow the lesser of both.
+        unsafe { &*self.at.min(self.last::<N>()).cast() }
     }
 
     #[inline(always)]
-    pub(crate) fn is_last(self) -> bool {
-        self.at >= self.last
+    pub(crate) fn is_last<const N: usize>(self) -> bool {
+        self.at >= self.last::<N>()
     }
 
-    /// The window that begins `lines` lines later, or the last one.
+    /// The window that begins `lines` lines later.
     #[inline(always)]
-    pub(crate) fn after(self, lines: usize) -> Self {
-        // Without the minimum of `at` and `last`: the next window would wait for the comparison.
+    pub(crate) const fn after(self, lines: usize) -> Self {
+        // Without the minimum of `here`: the next window would wait for the comparison.
         Self { at: self.at.wrapping_add(64 * lines), ..self }
     }
 
-    /// The window of `M` lines of the input that begins where this one does. `None` if the input
-    /// is shorter than `M` lines. A mask of `!63` makes the window begin at the start of its cache
-    /// line: see [`alignment`].
+    /// The window moved back to the start of its cache line, if elements are aligned to their
+    /// width; otherwise a line would begin within an element.
     #[inline(always)]
-    pub(crate) fn begin<const M: usize>(self, x: Long<'x>, mask: usize) -> Option<Windows<'x, M>> {
-        let start = x.0.as_ptr();
-        let at = self.at.min(self.last).map_addr(|at| at & mask).max(start);
-        let last = start.wrapping_add(x.len()).wrapping_sub(64 * M);
-        (x.len() >= 64 * M).then_some(Windows { at, last, x: PhantomData })
+    pub(crate) fn aligned(self, width: usize) -> Self {
+        let mask = alignment(self.x.0, width);
+        Self { at: self.at.map_addr(|at| at & mask).max(self.x.0.as_ptr()), ..self }
     }
 
-    /// The bytes between the beginning of the input and the window.
+    /// The bytes between the beginning of the input and the window of one line.
     #[inline(always)]
-    pub(crate) fn place(self, x: Long<'x>) -> usize {
-        self.at.min(self.last).addr() - x.0.as_ptr().addr()
+    pub(crate) fn place(self) -> usize {
+        self.at.min(self.last::<1>()).addr() - self.x.0.as_ptr().addr()
     }
 }
 

@@ -16,7 +16,7 @@
 //! compared before the next groups are skipped.
 
 use crate::isa::Isa;
-use crate::pieces::{Hit, Long, Windows, alignment};
+use crate::pieces::{Hit, Long, Windows};
 use crate::rule::Rule;
 
 /// From this many bytes on, groups have 8 lines, as long as 8 are left.
@@ -30,7 +30,7 @@ pub(crate) fn find<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) -> 
     if bits != 0 {
         return Hit { at: 0, bits };
     }
-    let mut line = x.lines().after(1);
+    let mut line = x.windows().after(1);
     loop {
         match rule.screen::<W>() {
             Some(screen) if x.len() > 128 => {
@@ -50,11 +50,11 @@ pub(crate) fn find<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) -> 
         // not unroll the loop.
         let mut lines = if W == 8 { rule.size() } else { usize::MAX };
         while lines != 0 {
-            let bits = isa.answers::<W>(&line.here()[0], tilted, &with);
+            let bits = isa.answers::<W>(&line.here::<1>()[0], tilted, &with);
             if bits != 0 {
-                return Hit { at: line.place(x), bits };
+                return Hit { at: line.place(), bits };
             }
-            if line.is_last() {
+            if line.is_last::<1>() {
                 return Hit::NONE;
             }
             line = line.after(1);
@@ -63,34 +63,31 @@ pub(crate) fn find<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) -> 
     }
 }
 
-/// The first line of the first group from `from` on that may hold a hit. The lines before hold
-/// none.
+/// The first line of the first group from `at` on that may hold a hit. The lines before hold none.
 #[inline(always)]
 fn skip<'x, I: Isa, const W: usize, const FLIP: bool>(
     isa: I,
     x: Long<'x>,
-    from: Windows<'x, 1>,
+    mut at: Windows<'x>,
     screen: I::Screen,
-) -> Option<Windows<'x, 1>> {
-    let Some(mut four) = from.begin::<4>(x, !0) else {
-        return isa.may_hit::<W, FLIP>(x.four(), screen).then_some(from);
-    };
-    if x.len() >= EIGHT_FROM
-        && let Some(mut eight) = from.begin::<8>(x, alignment(x.bytes(), W))
-    {
-        while !eight.is_last() {
-            if isa.may_hit::<W, FLIP>(eight.here(), screen) {
-                return eight.begin(x, !0);
-            }
-            eight = eight.after(8);
-        }
-        four = eight.begin(x, !0)?;
+) -> Option<Windows<'x>> {
+    if x.len() < 256 {
+        return isa.may_hit::<W, FLIP>(x.four(), screen).then_some(at);
     }
-    while !isa.may_hit::<W, FLIP>(four.here(), screen) {
-        if four.is_last() {
+    if x.len() >= EIGHT_FROM {
+        at = at.aligned(W);
+        while !at.is_last::<8>() {
+            if isa.may_hit::<W, FLIP>(at.here::<8>(), screen) {
+                return Some(at);
+            }
+            at = at.after(8);
+        }
+    }
+    while !isa.may_hit::<W, FLIP>(at.here::<4>(), screen) {
+        if at.is_last::<4>() {
             return None;
         }
-        four = four.after(4);
+        at = at.after(4);
     }
-    four.begin(x, !0)
+    Some(at)
 }

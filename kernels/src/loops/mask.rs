@@ -50,14 +50,14 @@ const ALIGN_FROM: usize = 4096;
 #[inline(always)]
 fn few<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule, out: &mut Places) {
     let with = isa.with::<W>(rule);
-    let (mut line, mut at) = (x.lines(), 0);
+    let (mut line, mut at) = (x.windows(), 0);
     loop {
         if rule.is_tilted() {
-            isa.answer_line::<W, { op::TILTED }>(&line.here()[0], &with, out, at);
+            isa.answer_line::<W, { op::TILTED }>(&line.here::<1>()[0], &with, out, at);
         } else {
-            isa.answer_line::<W, { op::ANSWER }>(&line.here()[0], &with, out, at);
+            isa.answer_line::<W, { op::ANSWER }>(&line.here::<1>()[0], &with, out, at);
         }
-        if line.is_last() {
+        if line.is_last::<1>() {
             return;
         }
         (line, at) = (line.after(1), at + 64 / W);

@@ -9,7 +9,9 @@ use crate::Bits;
 
 /// The layout of an array: `ndarray` vouches that the elements exist.
 fn layout<'a>(sizes: &'a [usize], strides: &'a [isize]) -> Layout<'a> {
-    Shape::borrowed(sizes, strides).and_then(Layout::unchecked).expect("an array of at most 64 dimensions")
+    Shape::borrowed(sizes, strides)
+        .and_then(Layout::unchecked)
+        .expect("an array of at most 64 dimensions")
 }
 
 /// The dimensions and the layout of the array.
