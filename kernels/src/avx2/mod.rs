@@ -187,6 +187,7 @@ impl Isa for Avx2 {
             let bits = if OP == op::ONES {
                 let missing = self.missing::<W>(bytes, half, with.top);
                 // Inverted as a number, since the vector ports are what this loop waits for.
+                // SAFETY: see above.
                 let not_ones = unsafe { _mm256_cvtsi256_si32(with.not_ones) };
                 self.signs(self.equal::<1>(missing, self.splat::<1>(0))) as u32
                     ^ not_ones.cast_unsigned()

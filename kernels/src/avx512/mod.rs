@@ -190,6 +190,7 @@ impl Isa for Avx512 {
         if W == 8 {
             // Compares the upper halves under a mask: a comparison and a negation would take two
             // steps.
+            // SAFETY: see above.
             return unsafe { _mm512_mask_cmple_epi32_mask(0xAAAA, limit, greatest) } != 0;
         }
         self.greater::<W>(greatest, limit) != 0
