@@ -46,7 +46,7 @@ MAKE_SEQUENCES = set(
 # Outputs that are no floating-point numbers, or no tensors. Sinks cost time there and see nothing.
 NO_FLOATS = MAKE_SEQUENCES | set(
     "Shape Size NonZero ArgMax ArgMin Equal Less LessOrEqual Greater GreaterOrEqual And Or Not Xor "
-    "IsNaN IsInf StringNormalizer NonMaxSuppression QuantizeLinear DynamicQuantizeLinear "
+    "IsNaN IsInf StringNormalizer NonMaxSuppression QuantizeLinear "
     "ConvInteger MatMulInteger QLinearConv QLinearMatMul BitShift OneHotEncoder "
     "SequenceMap".split()
 )
@@ -201,7 +201,7 @@ def keeps_finite(proto: NodeProto) -> bool:
 
 
 def constant(proto: NodeProto) -> TensorProto | None:
-    """The tensor of a node Constant, if the tensor is floating-point."""
+    """The tensor of a node Constant: from `value` of any type, else if floating-point."""
     if proto.op_type != "Constant" or proto.domain not in ("", "ai.onnx"):
         return None
     for each in proto.attribute:

@@ -44,7 +44,9 @@ def without_finding(report: Results) -> str:
     """The line for a report that names no node."""
     if report.bad_outputs:
         outputs = ", ".join(report.bad_outputs)
-        return f"bad outputs of the model: {outputs}; the values are those of an input or a weight"
+        known = report.weights or report.bad_inputs
+        source = "the values are those of an input or a weight" if known else "no node is known"
+        return f"bad outputs of the model: {outputs}; {source}"
     if report.clean:
         return "clean; -Inf in weights is taken for a mask" if report.weights else "clean"
     return "no output is bad"
