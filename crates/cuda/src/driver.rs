@@ -268,9 +268,11 @@ impl<const WORDS: usize> PinnedMemory<WORDS> {
     pub(crate) fn zeroed(context: Context) -> Result<Self, Error> {
         let (mut at, size) = (null_mut(), size_of::<[u64; WORDS]>());
         let flags = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
-        // SAFETY: writes an address of at least so many bytes, aligned for any type.
-        context
-            .call("cuMemHostAlloc", || unsafe { sys::cuMemHostAlloc(&raw mut at, size, flags) })?;
+        let alloc = || {
+            // SAFETY: writes an address of at least so many bytes, aligned for any type.
+            unsafe { sys::cuMemHostAlloc(&raw mut at, size, flags) }
+        };
+        context.call("cuMemHostAlloc", alloc)?;
         let memory = NonNull::new(at.cast()).expect("memory of the driver");
         // From here on the memory is freed if something fails.
         let mut made = Self { context, memory, address: 0 };
