@@ -666,6 +666,26 @@ def test_sequences_are_looked_through():
     assert (report.first.node, len(report.findings)) == ("log", 1)
     output = helper.make_tensor_sequence_value_info("s", T.FLOAT, None)
     assert trace_onnx(model_of(made, outputs=[output]), {"x": f32(-1)}).first.node == "log"
+    # Out of a branch, and out of the iterations of a loop.
+    typed = [helper.make_tensor_sequence_value_info(name, T.FLOAT, None) for name in "str"]
+    log, flag = node("Log", "x", "l", "log"), value("flag", T.BOOL, [])
+    body = graph_of([node("Identity", "go", "again", "again"), log,
+                     node("SequenceInsert", "t l", "s", "insert")],
+                    [value("i", T.INT64, []), value("go", T.BOOL, []), typed[1]],
+                    [value("again", T.BOOL, []), typed[0]])  # fmt: skip
+    yes = graph_of([log, node("SequenceConstruct", "l l", "s", "sequence")], [], typed[:1])
+    no = graph_of([node("SequenceConstruct", "x x", "t", "other")], [], typed[1:2])
+    branch = node("If", "flag", "r", "if", then_branch=yes, else_branch=no)
+    loop = [node("SequenceEmpty", "", "none", "empty"),
+            node("Loop", "trips flag none", "r", "loop", body=body)]  # fmt: skip
+    for owner in ([branch], loop):
+        for last, output in ((node("ConcatFromSequence", "r", "y", "join", axis=0), value("y")),
+                             (node("Neg", "x", "y", "negate"), typed[2])):  # fmt: skip
+            whole = model_of([*owner, last], {"trips": np.array(2)},
+                             [value("x", T.FLOAT, [1]), flag], [output])  # fmt: skip
+            report = trace_onnx(whole, {"x": f32(-1), "flag": np.array(True)})
+            assert (report.first.node, len(report.findings)) == ("log", 1)
+            assert trace_onnx(whole, {"x": f32(1), "flag": np.array(True)}).clean
     # Only the good tensor is taken out.
     one = model_of([*made, node("SequenceAt", "s zero", "y", "at")], {"zero": np.array(0)})
     assert trace_onnx(one, {"x": f32(-1)}).clean

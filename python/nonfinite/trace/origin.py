@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from nonfinite.trace.model import MAKE_SEQUENCES, Graph, Key, Place, attribute
+from nonfinite.trace.model import Graph, Key, Place, attribute
 from nonfinite.trace.native import FLOATS, Event
 from nonfinite.trace.results import (
     ENTRY,
@@ -37,7 +37,7 @@ from nonfinite.trace.results import (
 # They make integers of floats, so that a NaN leaves no trace in the output.
 TO_INTEGERS = set(
     "ArgMax ArgMin TopK NonMaxSuppression Cast QuantizeLinear DynamicQuantizeLinear "
-    "DynamicQuantizeMatMul".split()
+    "DynamicQuantizeMatMul Multinomial".split()
 )
 
 # Their outputs may be finite, or truth values, where an input has a NaN: ONNX Runtime passes over
@@ -92,15 +92,6 @@ class Judge:
         self._passed = {
             formal: actual for scope in graph.scopes for formal, actual in graph.arguments(scope)
         }
-        # An output of a branch or body goes out of the owner, and into the next call.
-        self._crossings: dict[Key, list[Key]] = defaultdict(list)
-        for formal, actual in self._passed.items():
-            self._crossings[actual].append(formal)
-        for scope in graph.scopes:
-            if scope.owner is not None:
-                formals = [formal for formal, _ in graph.arguments(scope)]
-                for key in graph.results(scope):
-                    self._crossings[key] += [*graph.outputs_of(scope.owner), *formals]
         outputs = [value.name for value in graph.main.graph.output]
         self._results = {graph.key(graph.main, name): name for name in outputs}
         self.judged = self._judge()
@@ -171,21 +162,22 @@ class Judge:
 
     def _read(self, place: Place) -> list[Key]:
         """The tensors that a node reads. In the place of a sequence: the tensors in it."""
-        waiting = self._graph.inputs_of(place)
+        graph = self._graph
+        waiting = graph.inputs_of(place)
         found: list[Key] = []
         seen: set[Key] = set()
         while waiting:
             key = waiting.pop(0)
-            maker = self._graph.makers.get(key)
-            if maker is None or not self._makes_sequence(maker):
+            if key not in graph.sequences:
                 found.append(key)
             elif key not in seen:
                 seen.add(key)
-                waiting += self._graph.inputs_of(maker)
+                maker = graph.makers.get(key)
+                if maker is None or maker.inner:
+                    waiting += graph.origins[key]
+                else:
+                    waiting += graph.inputs_of(maker)
         return found
-
-    def _makes_sequence(self, place: Place) -> bool:
-        return place.proto.op_type in MAKE_SEQUENCES
 
     def _bad(self, scope: str, key: Key, event: Event) -> Look | Event | None:
         """What was bad in a tensor when a node of `scope` read it."""
@@ -264,17 +256,17 @@ class Judge:
         waiting = list(dict.fromkeys(starts))
         seen = set(waiting)
         for key in waiting:
-            maker = graph.makers.get(key)
-            if not self._events[key] and not (maker and self._makes_sequence(maker)):
+            if not self._events[key] and key not in graph.sequences:
                 continue
             places: list[Place] = []
             ends: list[str | Place] = [self._results[key]] if key in self._results else []
-            onward = [*self._crossings[key]]
+            onward = [*graph.onward[key]]
             for user in graph.users[key]:
                 outputs = graph.outputs_of(user)
                 if self._hides(user, key):
                     ends.append(user)
-                if any(self._events[out] for out in outputs) or self._makes_sequence(user):
+                sequence = not user.inner and not graph.sequences.isdisjoint(outputs)
+                if sequence or any(self._events[out] for out in outputs):
                     places.append(user)
                     onward += outputs
             yield key, places, ends, onward
