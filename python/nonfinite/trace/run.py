@@ -135,13 +135,10 @@ class Run:
         """Takes from a run of the graph as it is which node of a fused node it was, or of those
         that became a constant."""
         first = self.first
-        known: dict[Place, int] = {}
-        for number, one in enumerate(inner.found):
-            for node in one.nodes[:1]:
-                known.setdefault(node, number)
+        known = {one.nodes[0]: one for one in reversed(inner.found) if one.nodes}
         for index, each in enumerate(self.found):
-            numbers = [known[node] for node in each.nodes if node in known]
-            same = inner.found[min(numbers)] if numbers else None
+            ones = [known[node] for node in each.nodes if node in known]
+            same = min(ones, key=lambda one: one.sequence, default=None)
             if not same and each is first and any(map(self._folded, each.finding.sources)):
                 same = inner.first
             if each.exact or not same:
