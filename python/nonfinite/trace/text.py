@@ -1,6 +1,6 @@
 """The report as text."""
 
-from nonfinite.trace.results import INTENDED, WORDS, Finding, Results
+from nonfinite.trace.results import INTENDED, ORIGIN, WORDS, Finding, Results
 
 PEAKS = 5
 # From this share of the limit on, a tensor is close to the largest number of its type.
@@ -73,7 +73,9 @@ def finding(each: Finding) -> list[str]:
     where = f"{'node ' if known else ''}{each.node} ({each.operator})"
     if each.overflow is None:
         place = f" in {each.graph}, call {each.call}" if each.graph else ""
-        lines = [f"{each.kind}: {where}{place}: {WORDS[each.kind]}"]
+        masked = each.kind == ORIGIN and any(look.bad for look in each.inputs)
+        words = "the inputs have no +Inf, the output has" if masked else WORDS[each.kind]
+        lines = [f"{each.kind}: {where}{place}: {words}"]
     else:
         place = f" in {each.graph}" if each.graph else ""
         lines = [f"{kind(each)}", f"  made by {where}{place}"]
