@@ -389,8 +389,12 @@ class Guard:
 
     def report(self) -> Report:
         """What the launches that have ended found. Waits for nothing."""
-        # In this order, as the device writes in the opposite one.
-        return _report([self._words[i] for i in range(5)], self._names, self._shapes)
+        # In this order, as the device writes in the opposite one. Until two reads agree, as `clear`
+        # may be under way.
+        now, last = [self._words[i] for i in range(5)], None
+        while now != last:
+            now, last = [self._words[i] for i in range(5)], now
+        return _report(now, self._names, self._shapes)
 
     def counts(self) -> dict[str, Census]:
         """For each tensor, what all launches counted since the guard was made or cleared, and the

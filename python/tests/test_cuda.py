@@ -66,6 +66,15 @@ def test_tables() -> None:
     ]
 
 
+def test_a_record_that_is_being_cleared() -> None:
+    """One word after the other becomes 0: the place, and then the kinds."""
+    reads = iter([7, 1, 2, 3, 0, *[0] * 10])
+    guard = object.__new__(cuda.Guard)
+    guard._words = type("Words", (), {"__getitem__": lambda words, i: next(reads)})()
+    guard._names, guard._shapes = ["first"], [(1,)]
+    assert guard.report() == cuda.Report(0, 0, None)
+
+
 def test_refused_tables() -> None:
     with pytest.raises(ValueError, match="0x1002 is no address of elements of 4 bytes"):
         cuda._table([(0x1002, 1, 4, F32, 7)])

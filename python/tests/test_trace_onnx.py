@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from html import escape
 from pathlib import Path
 
@@ -179,6 +180,24 @@ def test_minus_inf_of_a_mask_in_the_output_is_intended():
     assert report.clean and report.bad_outputs == ()
 
 
+@pytest.mark.parametrize(("operator", "kind"), [
+    ("Exp", "origin"), ("ReduceSum", "origin"), ("Sum", "origin"),
+    ("Neg", None), ("Abs", None),
+])  # fmt: skip
+def test_an_overflow_beside_a_mask_is_a_fault(operator, kind):
+    """Where the operator cannot make +Inf of the -Inf of the mask."""
+    masks = {"keep": np.array([[True, True], [False, True]]), "bad": f32(-INF), "axis": [1]}
+    more = {"ReduceSum": " axis", "Sum": " m"}.get(operator, "")
+    nodes = [node("Where", "keep x bad", "m", "mask"), node(operator, "m" + more, "y", "last")]
+    made = model_of(nodes, {name: np.array(each) for name, each in masks.items()})
+    report = trace_onnx(made, {"x": f32([3e38, 3e38], [1, 1])})
+    found = report.first and (report.first.node, report.first.kind)
+    assert found == (kind and ("last", kind)), str(report)
+    assert report.bad_outputs == (("y",) if kind else ())
+    assert ("the inputs have no +Inf, the output has" in str(report)) == bool(kind)
+    assert trace_onnx(made, {"x": f32([1, 2], [3, 4])}).clean
+
+
 def test_transient_infinity_is_no_fault():
     nodes = [node("Exp", "x", "e", "exp"), node("Reciprocal", "e", "y", "reciprocal")]
     report = trace_onnx(model_of(nodes), {"x": f32(1, 100)})
@@ -217,11 +236,86 @@ def test_types_whose_numbers_differ_in_the_runtime(type_, bad):
     assert [(look.dtype, look.nan) for look in found.values()] == [("float8e8m0", 1)] * bad
 
 
-def test_nan_that_becomes_an_index():
-    nodes = [node("Sqrt", "x", "s", "sqrt"), node("ArgMax", "s", "y", "argmax")]
-    made = model_of(nodes, outputs=[value("y", T.INT64)])
-    report = trace_onnx(made, {"x": f32([1], [-1])})
-    assert report.first.node == "sqrt"
+@pytest.mark.parametrize("operator", [
+    "ArgMax", "TopK", "Greater", "Less", "GreaterOrEqual", "LessOrEqual", "Equal", "NonZero",
+    "DynamicQuantizeLinear", "Hardmax", "ThresholdedRelu", "Shrink", "MaxPool", "GlobalMaxPool",
+    "ReduceMax", "ReduceMin", "Unique", "Multinomial",
+])  # fmt: skip
+def test_nan_that_decides_a_finite_output(operator):
+    weights = {"TopK": {"k": np.array([1])}}.get(operator, {})
+    if operator in ("Greater", "Less", "GreaterOrEqual", "LessOrEqual", "Equal"):
+        weights = {"w": f32(1)}
+    outputs = {"TopK": "v y", "DynamicQuantizeLinear": "y s z"}.get(operator, "y")
+    attributes = {"kernel_shape": [2]} if operator == "MaxPool" else {}
+    last = node(operator, " ".join(["l", *weights]), outputs, "last", **attributes)
+    made = model_of([node("Log", "x", "l", "log"), last], weights,
+                    outputs=[helper.make_empty_tensor_value_info("y")])  # fmt: skip
+    x = f32([3, -1, 4, 2]).reshape((1, 4) if operator == "Multinomial" else (1, 1, 4))
+    for level in (None, "ORIGINAL"):
+        report = trace_onnx(made, {"x": x}, level=level)
+        assert not report.clean and report.bad_outputs == (), str(report)
+        assert report.first.node == "log"
+
+
+@pytest.mark.parametrize(("last", "x"), [
+    (node("Greater", "l w", "y", "last"), 0),  # -Inf is less than others.
+    (node("IsNaN", "l", "y", "last"), -1),
+    (node("Equal", "l l", "y", "last"), -1),
+])  # fmt: skip
+def test_questions_about_bad_values_are_no_fault(last, x):
+    nodes = [node("Log", "x", "l", "log"), last]
+    made = model_of(nodes, {"w": f32(1)}, outputs=[value("y", T.BOOL)])
+    assert trace_onnx(made, {"x": f32(x)}).clean
+
+
+def test_a_branch_that_gives_back_an_outer_tensor():
+    """The output of the branch is an alias of a tensor of the main graph."""
+    yes = graph_of([node("Reshape", "l all", "t", "same")], [], [value("t", T.FLOAT, [1])])
+    no = graph_of([node("Neg", "x", "e", "negate")], [], [value("e", T.FLOAT, [1])])
+    nodes = [node("Log", "x", "l", "log"),
+             node("If", "flag", "y", "choose", then_branch=yes, else_branch=no)]  # fmt: skip
+    made = model_of(nodes, {"all": np.array([-1])},
+                    [value("x", T.FLOAT, [1]), value("flag", T.BOOL, [])])  # fmt: skip
+    for level in (None, "ORIGINAL"):
+        report = trace_onnx(made, {"x": f32(-1), "flag": np.array(True)}, level=level)
+        assert (report.first.node, report.bad_outputs) == ("log", ("y",))
+        assert trace_onnx(made, {"x": f32(-1), "flag": np.array(False)}, level=level).clean
+
+
+def test_scale_of_dynamic_quantisation():
+    nodes = [node("DynamicQuantizeLinear", "x", "q s z", "quantise"),
+             node("DequantizeLinear", "q s z", "y", "back")]  # fmt: skip
+    assert trace_onnx(model_of(nodes), {"x": f32(-3e38, 3e38)}).first.node == "quantise"
+
+
+def test_bad_values_beyond_the_table_are_not_clean():
+    """The iterations of a loop fill the table with infinities that end in it."""
+    body = graph_of(
+        [node("Identity", "go", "again", "again"), node("Exp", "c", "e", "exp"),
+         node("Reciprocal", "e", "r", "reciprocal"), node("Add", "r c", "next", "add")],
+        [value("i", T.INT64, []), value("go", T.BOOL, []), value("c", T.FLOAT, [1])],
+        [value("again", T.BOOL, []), value("next", T.FLOAT, [1])],
+    )  # fmt: skip
+    nodes = [node("Loop", "trips yes x", "l", "loop", body=body), node("Sub", "l l", "d", "zero"),
+             node("Reciprocal", "d", "y", "last")]  # fmt: skip
+    made = model_of(nodes, {"trips": np.array(1 << 14), "yes": np.array(True)},
+                    [value("x", T.FLOAT, [1])])  # fmt: skip
+    report = trace_onnx(made, {"x": f32(100)})
+    assert (report.clean, report.first, report.bad_outputs) == (False, None, ("y",))
+    assert "bad outputs of the model: y; no node is known" in str(report)
+
+
+def test_the_time_does_not_grow_with_the_square_of_the_findings():
+    """All weights of a model are bad, as after a training that diverged."""
+    count = 1500
+    nodes = [node("Add", f"t{i} w{i}", f"t{i + 1}", f"n{i}") for i in range(count)]
+    weights = {f"w{i}": f32(NAN) for i in range(count)}
+    made = model_of(nodes, weights, [value("t0", T.FLOAT, [1])], [value(f"t{count}")])
+    start = time.process_time()
+    report = trace_onnx(made, {"t0": f32(1)}, threads=1)
+    assert time.process_time() - start < 10
+    assert (report.first.node, len(report.findings)) == ("n0", count)
+    assert all(finding.reaches for finding in report.findings)
 
 
 def test_allow_list():
@@ -231,6 +325,10 @@ def test_allow_list():
     assert trace_onnx(made, inputs).first.node == "reciprocal"
     for name in ("reciprocal", "recip*", "r"):
         assert trace_onnx(made, inputs, allow=[name]).clean
+    # A name that nothing has may be a typing error.
+    for name, notes in (("recip*", 0), ("reziprok", 1), ("R", 1)):
+        found = trace_onnx(made, inputs, allow=[name, "r"]).notes
+        assert [f"allow: no node and no output of a node has the name {name!r}"] * notes == [*found]
     # A NaN is never intended.
     assert not trace_onnx(made, {"x": f32(NAN)}, allow=["*"]).clean
 
@@ -428,7 +526,7 @@ def test_a_model_that_needs_no_look_says_so():
     made = model_of([node("Relu", "x", "y", "relu")])
     report = trace_onnx(made, {"x": f32(1)})
     assert report.clean and report.sinks == 0
-    assert "no node of the model can make a NaN or an infinity" in str(report)
+    assert "no node of the graph that ran can make a NaN or an infinity" in str(report)
 
 
 def test_files_that_are_no_models(tmp_path, capsys):
@@ -545,6 +643,26 @@ def test_sequences_are_looked_through():
     assert (report.first.node, len(report.findings)) == ("log", 1)
     output = helper.make_tensor_sequence_value_info("s", T.FLOAT, None)
     assert trace_onnx(model_of(made, outputs=[output]), {"x": f32(-1)}).first.node == "log"
+    # Out of a branch, and out of the iterations of a loop.
+    typed = [helper.make_tensor_sequence_value_info(name, T.FLOAT, None) for name in "str"]
+    log, flag = node("Log", "x", "l", "log"), value("flag", T.BOOL, [])
+    body = graph_of([node("Identity", "go", "again", "again"), log,
+                     node("SequenceInsert", "t l", "s", "insert")],
+                    [value("i", T.INT64, []), value("go", T.BOOL, []), typed[1]],
+                    [value("again", T.BOOL, []), typed[0]])  # fmt: skip
+    yes = graph_of([log, node("SequenceConstruct", "l l", "s", "sequence")], [], typed[:1])
+    no = graph_of([node("SequenceConstruct", "x x", "t", "other")], [], typed[1:2])
+    branch = node("If", "flag", "r", "if", then_branch=yes, else_branch=no)
+    loop = [node("SequenceEmpty", "", "none", "empty"),
+            node("Loop", "trips flag none", "r", "loop", body=body)]  # fmt: skip
+    for owner in ([branch], loop):
+        for last, output in ((node("ConcatFromSequence", "r", "y", "join", axis=0), value("y")),
+                             (node("Neg", "x", "y", "negate"), typed[2])):  # fmt: skip
+            whole = model_of([*owner, last], {"trips": np.array(2)},
+                             [value("x", T.FLOAT, [1]), flag], [output])  # fmt: skip
+            report = trace_onnx(whole, {"x": f32(-1), "flag": np.array(True)})
+            assert (report.first.node, len(report.findings)) == ("log", 1)
+            assert trace_onnx(whole, {"x": f32(1), "flag": np.array(True)}).clean
     # Only the good tensor is taken out.
     one = model_of([*made, node("SequenceAt", "s zero", "y", "at")], {"zero": np.array(0)})
     assert trace_onnx(one, {"x": f32(-1)}).clean

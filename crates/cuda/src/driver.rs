@@ -197,7 +197,8 @@ impl DeviceMemory {
         unsafe { clear(self.context, self.address, self.bytes, stream) }
     }
 
-    /// Copies values to the start of this memory, in the order of a stream.
+    /// Copies values to the start of this memory, in the order of a stream, for which this waits:
+    /// the driver does not promise that it has read pageable memory before.
     ///
     /// # Safety
     /// `stream` is null or a stream of the context.
@@ -207,10 +208,15 @@ impl DeviceMemory {
     pub(crate) unsafe fn write<T>(&self, values: &[T], stream: *mut c_void) -> Result<(), Error> {
         let bytes = size_of_val(values);
         assert!(bytes <= self.bytes, "{bytes} of {} bytes", self.bytes);
-        // SAFETY: the bytes are ours. `values` is pageable memory, of which the driver takes a copy
-        // before it returns. The caller answers for the stream.
-        self.context.call("cuMemcpyHtoDAsync", || unsafe {
-            sys::cuMemcpyHtoDAsync_v2(self.address, values.as_ptr().cast(), bytes, stream.cast())
+        let from = values.as_ptr().cast();
+        self.context.with(|| {
+            // SAFETY: the bytes are ours, and `values` lives until the stream is done, below. The
+            // caller answers for the stream.
+            let code =
+                unsafe { sys::cuMemcpyHtoDAsync_v2(self.address, from, bytes, stream.cast()) };
+            result("cuMemcpyHtoDAsync", code)?;
+            // SAFETY: as above.
+            result("cuStreamSynchronize", unsafe { sys::cuStreamSynchronize(stream.cast()) })
         })
     }
 
@@ -262,19 +268,21 @@ impl<const WORDS: usize> PinnedMemory<WORDS> {
     pub(crate) fn zeroed(context: Context) -> Result<Self, Error> {
         let (mut at, size) = (null_mut(), size_of::<[u64; WORDS]>());
         let flags = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
-        let mut address = 0;
-        context.with(|| {
+        let alloc = || {
             // SAFETY: writes an address of at least so many bytes, aligned for any type.
-            let code = unsafe { sys::cuMemHostAlloc(&raw mut at, size, flags) };
-            result("cuMemHostAlloc", code)?;
-            // SAFETY: `at` is memory of `cuMemHostAlloc` with the flag DEVICEMAP.
-            let code = unsafe { sys::cuMemHostGetDevicePointer_v2(&raw mut address, at, 0) };
-            result("cuMemHostGetDevicePointer", code)
-        })?;
+            unsafe { sys::cuMemHostAlloc(&raw mut at, size, flags) }
+        };
+        context.call("cuMemHostAlloc", alloc)?;
         let memory = NonNull::new(at.cast()).expect("memory of the driver");
+        // From here on the memory is freed if something fails.
+        let mut made = Self { context, memory, address: 0 };
+        // SAFETY: `at` is memory of `cuMemHostAlloc` with the flag DEVICEMAP.
+        context.call("cuMemHostGetDevicePointer", || unsafe {
+            sys::cuMemHostGetDevicePointer_v2(&raw mut made.address, at, 0)
+        })?;
         // SAFETY: the memory has these numbers, and nothing else has it.
         unsafe { memory.write([0; WORDS]) };
-        Ok(Self { context, memory, address })
+        Ok(made)
     }
 
     /// The numbers as they are now, in their order: kernels write them in the opposite one.

@@ -66,8 +66,9 @@ impl Kernels {
     ///
     /// # Safety
     /// When the launch runs, all rows must be readable, and `flags`, an address in device memory,
-    /// must have a writable byte for each row. `stream` must be a stream (`CUstream`) of the
-    /// context, or null for the default one.
+    /// must have a writable byte for each row. Keep these kernels, or a clone of them, until the
+    /// launch has ended: the last one unloads the code. A graph needs them as long as it runs.
+    /// `stream` must be a stream (`CUstream`) of the context, or null for the default one.
     pub unsafe fn rows(&self, x: &Rows, flags: u64, stream: *mut c_void) -> Result<(), Error> {
         let &Rows { mut address, mut rows, mut columns, mut stride, format, refused } = x;
         let row = Tensor { address, elements: columns, format, refused };

@@ -43,10 +43,10 @@ MAKE_SEQUENCES = set(
     "SequenceConstruct SequenceEmpty SequenceInsert SequenceErase SplitToSequence Optional".split()
 )
 
-# Outputs that are no floating-point numbers, or no tensors. Sinks cost time there and see nothing.
-NO_FLOATS = MAKE_SEQUENCES | set(
+# Outputs that are no floating-point numbers. Sinks cost time there and see nothing.
+NO_FLOATS = set(
     "Shape Size NonZero ArgMax ArgMin Equal Less LessOrEqual Greater GreaterOrEqual And Or Not Xor "
-    "IsNaN IsInf StringNormalizer NonMaxSuppression QuantizeLinear DynamicQuantizeLinear "
+    "IsNaN IsInf StringNormalizer NonMaxSuppression QuantizeLinear "
     "ConvInteger MatMulInteger QLinearConv QLinearMatMul BitShift OneHotEncoder "
     "SequenceMap".split()
 )
@@ -98,6 +98,37 @@ class Graph:
         for place in self.places:
             for key in self.inputs_of(place):
                 self.users[key].append(place)
+        # Where tensors go into a branch or body, out of it, and into the next call.
+        self.onward: dict[Key, list[Key]] = defaultdict(list)
+        self.origins: dict[Key, list[Key]] = defaultdict(list)
+        for here, there in (pair for scope in self.scopes for pair in self._crossings(scope)):
+            self.onward[here].append(there)
+            self.origins[there].append(here)
+        makers = (place for place in self.places if place.proto.op_type in MAKE_SEQUENCES)
+        found = [key for place in makers for key in self.outputs_of(place)]
+        found += [self._aliases.get(key, key) for key, type_ in self.types.items() if type_ == -1]
+        self.sequences = set(found)
+        """Tensors that are none: sequences and optionals. Sinks cannot look at them."""
+        for key in found:
+            found += [each for each in self.onward[key] if each not in self.sequences]
+            self.sequences.update(self.onward[key])
+
+    def _crossings(self, scope: Scope) -> Iterator[tuple[Key, Key]]:
+        if scope.owner is None:
+            return
+        yield from ((actual, formal) for formal, actual in self.arguments(scope))
+        owner = scope.owner.proto
+        # A body of Loop begins with the number of the iteration, and its outputs with a condition.
+        shift = int(owner.op_type == "Loop")
+        states = scope.graph.input[shift:]
+        del states[len(states) - (attribute(owner, "num_scan_inputs") or 0) :]
+        results = [self.key(scope, value.name) for value in scope.graph.output]
+        outputs = [self.key(scope.parent, name) for name in owner.output]
+        formals = [self.key(scope, value.name) for value in states]
+        for here, there in (*zip(results[shift:], outputs, strict=False),
+                            *zip(results, formals, strict=False)):  # fmt: skip
+            if here is not None and there is not None:
+                yield here, there
 
     def _add(self, scope: Scope) -> Scope:
         self.scopes.append(scope)
@@ -168,7 +199,10 @@ class Graph:
 
     def may_be_float(self, place: Place, name: str) -> bool:
         """Whether an output of a node needs a sink."""
-        type_ = self.types.get((place.scope.path, name))
+        key = (place.scope.path, name)
+        if key in self.sequences:
+            return False
+        type_ = self.types.get(key)
         if type_ is not None:
             return type_ in FLOATS
         if place.proto.op_type == "Cast":
@@ -201,7 +235,7 @@ def keeps_finite(proto: NodeProto) -> bool:
 
 
 def constant(proto: NodeProto) -> TensorProto | None:
-    """The tensor of a node Constant, if the tensor is floating-point."""
+    """The tensor of a node Constant: from `value` of any type, else if floating-point."""
     if proto.op_type != "Constant" or proto.domain not in ("", "ai.onnx"):
         return None
     for each in proto.attribute:

@@ -135,6 +135,8 @@ def trace_onnx(
     notes = [f"input {name} has no elements" for name, array in arrays.items() if not array.size]
     if made := {name: array for name, array in arrays.items() if name not in given}:
         notes.insert(0, f"the inputs are random: {inputs_.sizes(made)}")
+    notes += [f"allow: no node and no output of a node has the name {name!r}"
+              for name in tracer.unknown()]  # fmt: skip
     return dataclasses.replace(report, notes=(*notes, *report.notes))
 
 
@@ -151,6 +153,12 @@ def _tried(graph: GraphProto, arrays: Mapping[str, np.ndarray], random: Sequence
         f"the inputs were random: {tried}. Other sizes did not run either. Give shapes (--shape "
         "INPUT=1,512), numbers (--value INPUT=16000), or arrays (--input X.npz).", *numbers,
     ]  # fmt: skip
+
+
+def _has(nodes: Iterable[Place], pattern: str) -> bool:
+    """Whether a node or one of its outputs has a name of the allow-list."""
+    names = (name for node in nodes for name in (node.label, *node.proto.output))
+    return any(fnmatch.fnmatchcase(name, pattern) for name in names)
 
 
 def load(path: Path) -> ModelProto:
@@ -182,13 +190,18 @@ class Tracer:
         self.notes: list[str] = []
         self.original = Graph(self.model)
         self.halves = halves(self.model, self.original)
+        self.given = {key[1] for key in (*self.original.weights, *self.original.inputs)}
+        """The names of weights and inputs."""
         tag(self.original)
         self._allow = list(allow)
 
     def allowed(self, nodes: Sequence[Place]) -> bool:
         """Whether the allow-list has a node of the model or one of its outputs."""
-        names = [name for node in nodes for name in (node.label, *node.proto.output)]
-        return any(fnmatch.fnmatchcase(name, each) for name in names for each in self._allow)
+        return any(_has(nodes, each) for each in self._allow)
+
+    def unknown(self) -> list[str]:
+        """The names of the allow-list that nothing in the model has."""
+        return [each for each in self._allow if not _has(self.original.places, each)]
 
     def looks(self, arrays: Mapping[str, np.ndarray]) -> dict[Key, Look]:
         """What the floating-point inputs hold."""
@@ -275,7 +288,7 @@ class Tracer:
             nodes = [node for place in places for node in run.names.nodes(place)]
             reached = tuple(dict.fromkeys(n.label for n in nodes if n not in first.nodes))
         if not run.prepared.keys:
-            self.notes.append("no node of the model can make a NaN or an infinity")
+            self.notes.append("no node of the graph that ran can make a NaN or an infinity")
         if any(row.bad_calls for row in run.rows) and len(run.events) >= 1 << 14:
             self.notes.append("only the first 16384 bad calls of sinks were kept")
         return Report(

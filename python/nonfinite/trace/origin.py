@@ -3,7 +3,8 @@
 Every call of a sink that saw one is an event. The events of the outputs of a node are compared with
 the inputs of the same call:
 
-- *origin*: all inputs are finite.
+- *origin*: all inputs are finite. Or they have -Inf only, the output has +Inf, and the operator
+  cannot make the one of the other.
 - *NaN from Inf*: the output has a NaN, and the inputs have infinities only.
 - *entry*: a weight or an input of the model is bad.
 - *intended*: the bad values are -Inf, and come from a constant that has only -Inf, from an
@@ -12,14 +13,17 @@ the inputs of the same call:
 - *propagation*: everything else.
 
 A finding *reaches* an output if there is a path of bad tensors from the node to an output of the
-model, or to an operation that makes integers of the values (ArgMax, Cast).
+model, to an operation that makes integers of the values (ArgMax, Cast), or to one that decides by
+a NaN and gives none (Greater, MaxPool).
 """
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
-from nonfinite.trace.model import MAKE_SEQUENCES, Graph, Key, Place, attribute
+from nonfinite.trace.model import Graph, Key, Place, attribute
 from nonfinite.trace.native import FLOATS, Event
 from nonfinite.trace.results import (
     ENTRY,
@@ -31,7 +35,23 @@ from nonfinite.trace.results import (
 )
 
 # They make integers of floats, so that a NaN leaves no trace in the output.
-TO_INTEGERS = {"ArgMax", "ArgMin", "TopK", "NonMaxSuppression", "Cast", "QuantizeLinear"}
+TO_INTEGERS = set(
+    "ArgMax ArgMin TopK NonMaxSuppression Cast QuantizeLinear DynamicQuantizeLinear "
+    "DynamicQuantizeMatMul Multinomial".split()
+)
+
+# Their outputs may be finite, or truth values, where an input has a NaN: ONNX Runtime passes over
+# the NaN, or compares with it.
+HIDE_NAN = set(
+    "Equal Greater GreaterOrEqual Less LessOrEqual NonZero Unique Hardmax MaxPool GlobalMaxPool "
+    "ReduceMax ReduceMin ThresholdedRelu Shrink GridSample DeformConv".split()
+)
+
+# They make no +Inf of -Inf.
+KEEP_MINUS = set(
+    "Add Sum Mean Cast Exp Softplus Reciprocal Sinh CumSum ReduceSum ReduceMean ReduceLogSumExp "
+    "AveragePool GlobalAveragePool".split()
+)
 
 # They can make -Inf of nothing. In Pad, Where and others the -Inf is a constant among the inputs.
 FILLS = {"ConstantOfShape"}
@@ -67,10 +87,13 @@ class Judge:
         self._events: dict[Key, list[Event]] = defaultdict(list)
         for event in events:
             self._events[keys[event.number]].append(event)
-        self._intended: set[tuple[Key, int]] = set()
+        self.intended: set[tuple[Key, int]] = set()
+        """The events of intended masks: tensors, and the numbers in the sequence of all calls."""
         self._passed = {
             formal: actual for scope in graph.scopes for formal, actual in graph.arguments(scope)
         }
+        outputs = [value.name for value in graph.main.graph.output]
+        self._results = {graph.key(graph.main, name): name for name in outputs}
         self.judged = self._judge()
 
     def _judge(self) -> list[Judged]:
@@ -81,11 +104,11 @@ class Judge:
             if place is None:
                 # A formal input of a body.
                 if self._carries_intended(key, event):
-                    self._intended.add((key, event.sequence))
+                    self.intended.add((key, event.sequence))
                 continue
             judged = self._kind(place, key, event)
             if judged.intended:
-                self._intended.add((key, event.sequence))
+                self.intended.add((key, event.sequence))
             before = found.get(place)
             if before is None or RANKING.index(judged.kind) < RANKING.index(before.kind):
                 found[place] = judged
@@ -107,8 +130,11 @@ class Judge:
             return Judged(ENTRY, place, event, tuple(constants))
         if look.nan and not any(tensor.look.nan for _, tensor in tensors):
             return Judged(NAN_FROM_INF, place, event, tuple(constants))
+        minus = all(tensor.look.pos_inf == tensor.look.nan == 0 for _, tensor in tensors)
+        if look.pos_inf and minus and place.proto.op_type in KEEP_MINUS:
+            return Judged(ORIGIN, place, event)
         intended = not look.nan and all(
-            (source, tensor.sequence) in self._intended for source, tensor in tensors
+            (source, tensor.sequence) in self.intended for source, tensor in tensors
         )
         if constants and intended:
             return Judged(INTENDED, place, event, tuple(constants), intended=True)
@@ -136,33 +162,35 @@ class Judge:
 
     def _read(self, place: Place) -> list[Key]:
         """The tensors that a node reads. In the place of a sequence: the tensors in it."""
-        waiting = self._graph.inputs_of(place)
+        graph = self._graph
+        waiting = graph.inputs_of(place)
         found: list[Key] = []
         seen: set[Key] = set()
         while waiting:
             key = waiting.pop(0)
-            maker = self._graph.makers.get(key)
-            if maker is None or not self._makes_sequence(maker):
+            if key not in graph.sequences:
                 found.append(key)
             elif key not in seen:
                 seen.add(key)
-                waiting += self._graph.inputs_of(maker)
+                maker = graph.makers.get(key)
+                if maker is None or maker.inner:
+                    waiting += graph.origins[key]
+                else:
+                    waiting += graph.inputs_of(maker)
         return found
-
-    def _makes_sequence(self, place: Place) -> bool:
-        return place.proto.op_type in MAKE_SEQUENCES
 
     def _bad(self, scope: str, key: Key, event: Event) -> Look | Event | None:
         """What was bad in a tensor when a node of `scope` read it."""
         if key in self._constants:
             return self._constants[key]
-        before = [each for each in self._events[key] if each.sequence < event.sequence]
-        if not before:
+        events = self._events[key]
+        before = bisect_left(events, event.sequence, key=lambda each: each.sequence)
+        if before == 0:
             return None
         # All sinks of a scope run equally often. A tensor of a scope outside was made before.
-        if key[0] == scope and before[-1].call != event.call:
+        if key[0] == scope and events[before - 1].call != event.call:
             return None
-        return before[-1]
+        return events[before - 1]
 
     def _carries_intended(self, key: Key, event: Event) -> bool:
         passed = self._passed.get(key)
@@ -184,53 +212,78 @@ class Judge:
             for each in self._events[key]
             if each.sequence < event.sequence
         ]
-        return bool(found) and all(each in self._intended for each in found)
+        return bool(found) and all(each in self.intended for each in found)
 
     def reached(self, start: Place) -> tuple[list[Place], list[str | Place]]:
         """The nodes that the values of a node reached, and the outputs of the model or the
-        operations that make integers of them. Intended masks do not count as reached outputs."""
-        graph = self._graph
-        outputs = [value.name for value in graph.main.graph.output]
-        results = {graph.key(graph.main, name): name for name in outputs}
-        places: list[Place] = []
+        operations that hide them. Intended masks do not count as reached outputs."""
+        places: dict[Place, None] = {}
         ends: list[str | Place] = []
-        waiting = graph.outputs_of(start)
-        seen = set(waiting)
+        for _, users, stops, _ in self._walk(self._graph.outputs_of(start)):
+            places.update(dict.fromkeys(users))
+            ends += stops
+        places.pop(start, None)
+        return list(places), ends
+
+    def reaches(self, start: Place) -> bool:
+        """Whether `reached` has ends. One walk answers for all nodes."""
+        return not self._reaching.isdisjoint(self._graph.outputs_of(start))
+
+    @cached_property
+    def _reaching(self) -> set[Key]:
+        """The tensors whose values come to an end."""
+        before: dict[Key, list[Key]] = defaultdict(list)
+        found: dict[Key, None] = {}
+        starts = [key for each in self.judged for key in self._graph.outputs_of(each.place)]
+        for key, _, ends, onward in self._walk(starts):
+            for each in onward:
+                before[each].append(key)
+            if ends:
+                found[key] = None
+        waiting = list(found)
         while waiting:
-            key = waiting.pop(0)
-            maker = graph.makers.get(key)
-            if not self._events[key] and not (maker and self._makes_sequence(maker)):
+            more = [key for key in before[waiting.pop()] if key not in found]
+            found.update(dict.fromkeys(more))
+            waiting += more
+        return set(found)
+
+    def _walk(
+        self, starts: list[Key]
+    ) -> Iterator[tuple[Key, list[Place], list[str | Place], list[Key]]]:
+        """The bad tensors on the way from these. For each the nodes that it made bad, the ends, and
+        the tensors to which its values go."""
+        graph = self._graph
+        waiting = list(dict.fromkeys(starts))
+        seen = set(waiting)
+        for key in waiting:
+            if not self._events[key] and key not in graph.sequences:
                 continue
-            if key in results:
-                ends.append(results[key])
-            onward: list[Key] = []
+            places: list[Place] = []
+            ends: list[str | Place] = [self._results[key]] if key in self._results else []
+            onward = [*graph.onward[key]]
             for user in graph.users[key]:
-                if user is start or user in places:
-                    continue
-                if self._takes_as_integers(user):
+                outputs = graph.outputs_of(user)
+                if self._hides(user, key):
                     ends.append(user)
-                seen_bad = any(self._events[out] for out in graph.outputs_of(user))
-                if seen_bad or self._makes_sequence(user):
+                sequence = not user.inner and not graph.sequences.isdisjoint(outputs)
+                if sequence or any(self._events[out] for out in outputs):
                     places.append(user)
-                    onward += graph.outputs_of(user)
-                for scope in user.inner:
-                    onward += [f for f, actual in graph.arguments(scope) if actual == key]
-            onward += self._out_of_body(key)
-            waiting += [each for each in onward if each not in seen]
+                    onward += outputs
+            yield key, places, ends, onward
+            waiting += [each for each in dict.fromkeys(onward) if each not in seen]
             seen.update(onward)
-        return places, ends
 
-    def _out_of_body(self, key: Key) -> list[Key]:
-        """Where an output of a branch or body goes: out of the owner, and into the next call."""
-        for scope in self._graph.scopes:
-            if scope.path == key[0] and scope.owner is not None:
-                if key in self._graph.results(scope):
-                    formal = [formal for formal, _ in self._graph.arguments(scope)]
-                    return [*self._graph.outputs_of(scope.owner), *formal]
-        return []
-
-    def _takes_as_integers(self, place: Place) -> bool:
+    def _hides(self, place: Place, key: Key) -> bool:
+        """Whether a node makes finite values of a tensor in which these leave no trace."""
         operator = place.proto.op_type
         if operator == "Cast":
             return attribute(place.proto, "to") not in FLOATS
-        return operator in TO_INTEGERS
+        if operator not in HIDE_NAN:
+            return operator in TO_INTEGERS
+        # `x == x` asks for NaN.
+        same = operator == "Equal" and len(set(self._graph.inputs_of(place))) == 1
+        outputs = self._graph.outputs_of(place)
+        return not same and self._has_nan([key]) and not self._has_nan(outputs)
+
+    def _has_nan(self, keys: list[Key]) -> bool:
+        return any(each.look.nan for key in keys for each in self._events[key])

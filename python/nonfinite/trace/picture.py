@@ -19,13 +19,13 @@ def picture(run: Run, first: Found) -> dict[str, Any]:
     kinds = {each.place: each.kind for each in run.judge.judged}
     kinds |= {each.place: each.finding.kind for each in run.found}
     reached, ends = run.judge.reached(first.place)
-    chosen = [first.place]
+    chosen = {first.place: None}
     edge = [first.place]
     for _ in range(STEPS_BEFORE):
         keys = [key for place in edge for key in graph.inputs_of(place)]
         edge = [graph.makers[key] for key in keys if key in graph.makers]
-        chosen += [place for place in edge if place not in chosen]
-    chosen += [place for place in reached if place not in chosen]
+        chosen |= dict.fromkeys(edge)
+    chosen |= dict.fromkeys(reached)
     boxes: dict[tuple[Place, ...], list[Place]] = {}
     for place in chosen:
         nodes = first.nodes if place is first.place else run.names.nodes(place)

@@ -3,6 +3,7 @@
 
 import dataclasses
 import math
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -63,16 +64,16 @@ class Run:
         prepared.run(inputs_.feeds(tracer.model.graph, arrays))
         self.events = prepared.table.events()
         self.rows = prepared.table.rows()
+        self._calls: dict[tuple[str, int], dict[Key, Event]] = defaultdict(dict)
+        for event in self.events:
+            key = prepared.keys[event.number]
+            self._calls[key[0], event.call][key] = event
         self.judge = Judge(
             self.graph, prepared.keys, self.events, self.weights | self.bad_inputs,
             lambda place: tracer.allowed(self.names.nodes(place)),
         )  # fmt: skip
         found = [self._found(each) for each in self.judge.judged if each.kind != PROPAGATION]
         self.found = sorted(self._with_overflows(found), key=lambda each: each.sequence)
-        self._intended = {
-            key for each in self.judge.judged if each.intended
-            for key in self.graph.outputs_of(each.place)
-        }  # fmt: skip
 
     def close(self) -> None:
         """Ends the session and removes its files."""
@@ -99,7 +100,11 @@ class Run:
 
     def bad_outputs(self) -> list[str]:
         """The outputs of the model that are bad, without intended masks."""
-        bad = {self.prepared.keys[event.number] for event in self.events} - self._intended
+        events = [(self.prepared.keys[event.number], event.sequence) for event in self.events]
+        bad = {event[0] for event in events if event not in self.judge.intended}
+        # Those for which the table had no room. Nobody has judged them.
+        rows = zip(self.prepared.keys, self.rows, strict=True)
+        bad |= {key for key, row in rows if row.bad_calls} - {key for key, _ in events}
         constants = self.weights | self.bad_inputs
         bad |= {key for key, look in constants.items() if not look.only_minus_inf}
         graph = self.graph
@@ -130,17 +135,19 @@ class Run:
         """Takes from a run of the graph as it is which node of a fused node it was, or of those
         that became a constant."""
         first = self.first
+        known = {one.nodes[0]: one for one in reversed(inner.found) if one.nodes}
         for index, each in enumerate(self.found):
-            same = [one for one in inner.found if one.nodes[:1] and one.nodes[0] in each.nodes]
+            ones = [known[node] for node in each.nodes if node in known]
+            same = min(ones, key=lambda one: one.sequence, default=None)
             if not same and each is first and any(map(self._folded, each.finding.sources)):
-                same = [inner.first] if inner.first else []
+                same = inner.first
             if each.exact or not same:
                 continue
-            nodes = tuple(dict.fromkeys([same[0].nodes[0], *each.nodes]))
-            folded = same[0].nodes[0] not in each.nodes
+            nodes = tuple(dict.fromkeys([same.nodes[0], *each.nodes]))
+            folded = same.nodes[0] not in each.nodes
             finding = dataclasses.replace(
-                same[0].finding,
-                covers=same[0].finding.covers if folded else _covers(nodes),
+                same.finding,
+                covers=same.finding.covers if folded else _covers(nodes),
                 ran_as="constant" if folded else each.finding.ran_as,
                 reaches=each.finding.reaches,
             )
@@ -148,8 +155,7 @@ class Run:
 
     def _folded(self, look: Look) -> bool:
         """Whether a bad constant is none of the model."""
-        original = self._tracer.original
-        return look.name not in {key[1] for key in (*original.weights, *original.inputs)}
+        return look.name not in self._tracer.given
 
     def _named(self, looks: dict[Key, Look], reader: Place | None = None) -> dict[Key, Look]:
         """With the names of the model. A tensor that the runtime keeps in another order has no
@@ -164,7 +170,7 @@ class Run:
     def _seen(self, place: Place, event: Event | None) -> tuple[list[Look], list[Look], bool]:
         """The statistics of the inputs and outputs of a node, in the call of the event where kept.
         And whether all of them have the order of the model."""
-        keys, looks = self.prepared.keys, dict(self._looks)
+        looks = dict(self._looks)
         inputs, outputs = self.graph.inputs_of(place), self.graph.outputs_of(place)
         library, folder = self._tracer.options.library, self.prepared.weights_folder
         for key in (*inputs, *outputs):
@@ -177,10 +183,8 @@ class Run:
                 continue
             if look is not None:
                 looks[key] = look
-        for each in self.events if event else ():
-            key = keys[each.number]
-            if event and each.call == event.call and key[0] == place.scope.path:
-                looks[key] = look_of(key[1], each)
+        bad = self._calls[place.scope.path, event.call] if event else {}
+        looks |= {key: look_of(key[1], bad[key]) for key in (*inputs, *outputs) if key in bad}
         read = self._named({key: looks[key] for key in inputs if key in looks}, place)
         made = self._named({key: looks[key] for key in outputs if key in looks})
         same = all(map(self.names.same, [*read, *made]))
@@ -194,7 +198,6 @@ class Run:
         reads = [n for n in nodes if any(key[1] in names for key in model.inputs_of(n))]
         nodes = tuple(dict.fromkeys([*reads, *nodes]))
         known = len(nodes) == 1 or bool(reads)
-        _, ends = self.judge.reached(place)
         finding = Finding(
             kind=judged.kind,
             node=nodes[0].label if known else f"inside {group_of(nodes)}",
@@ -203,7 +206,7 @@ class Run:
             call=judged.event.call,
             inputs=tuple(inputs),
             outputs=tuple(outputs),
-            reaches=bool(ends),
+            reaches=self.judge.reaches(place),
             covers=_covers(nodes),
             ran_as=place.proto.op_type,
             sources=judged.sources,

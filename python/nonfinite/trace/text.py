@@ -1,6 +1,6 @@
 """The report as text."""
 
-from nonfinite.trace.results import INTENDED, WORDS, Finding, Results
+from nonfinite.trace.results import INTENDED, ORIGIN, WORDS, Finding, Results
 
 PEAKS = 5
 # From this share of the limit on, a tensor is close to the largest number of its type.
@@ -44,7 +44,9 @@ def without_finding(report: Results) -> str:
     """The line for a report that names no node."""
     if report.bad_outputs:
         outputs = ", ".join(report.bad_outputs)
-        return f"bad outputs of the model: {outputs}; the values are those of an input or a weight"
+        known = report.weights or report.bad_inputs
+        source = "the values are those of an input or a weight" if known else "no node is known"
+        return f"bad outputs of the model: {outputs}; {source}"
     if report.clean:
         return "clean; -Inf in weights is taken for a mask" if report.weights else "clean"
     return "no output is bad"
@@ -71,7 +73,9 @@ def finding(each: Finding) -> list[str]:
     where = f"{'node ' if known else ''}{each.node} ({each.operator})"
     if each.overflow is None:
         place = f" in {each.graph}, call {each.call}" if each.graph else ""
-        lines = [f"{each.kind}: {where}{place}: {WORDS[each.kind]}"]
+        masked = each.kind == ORIGIN and any(look.bad for look in each.inputs)
+        words = "the inputs have no +Inf, the output has" if masked else WORDS[each.kind]
+        lines = [f"{each.kind}: {where}{place}: {words}"]
     else:
         place = f" in {each.graph}" if each.graph else ""
         lines = [f"{kind(each)}", f"  made by {where}{place}"]
