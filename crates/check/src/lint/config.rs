@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use regex_lite::Regex;
+use regex_lite::{Captures, Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 use nonfinite::Format;
@@ -19,7 +19,9 @@ pub(super) struct Config {
     /// Schemes, each with the modules that it is for.
     schemes: Vec<(Named, Scheme)>,
     /// Modules that are not quantised.
-    ignored: Vec<Named>,
+    ignored: Named,
+    /// How many expressions there are.
+    expressions: usize,
     /// Whether the scales of blocks are powers of two, stored as f32.
     pub(super) is_ue8m0: bool,
     /// Whether the zero points of GPTQ are stored as they are. Version 1 stores them minus 1.
@@ -48,28 +50,43 @@ struct Named {
     /// Whether a class of modules is among them, such as `Linear`.
     has_class: bool,
     names: HashSet<String>,
+    /// The bytes of the longest name.
+    longest: usize,
     /// Patterns, cut at each `*`.
     patterns: Vec<Vec<String>>,
     /// The expressions behind `re:`, which match from the beginning of a part of a name.
     expressions: Vec<Regex>,
+    /// Whether an expression was left out.
+    is_uncertain: bool,
 }
 
 impl Named {
-    /// The texts of a JSON list. Leaves out what is no text, and no valid expression.
-    fn new<'a>(list: impl IntoIterator<Item = &'a Value>) -> Self {
+    fn new<'a>(texts: impl IntoIterator<Item = &'a str>, expressions: &mut usize) -> Self {
         let mut named = Self::default();
-        list.into_iter().filter_map(Value::as_str).for_each(|text| named.add(text));
+        texts.into_iter().for_each(|text| named.add(text, expressions));
         named
     }
 
-    fn add(&mut self, text: &str) {
+    /// Leaves out what is no valid expression, and expressions that take too much memory.
+    /// `expressions` is how many the configuration has.
+    fn add(&mut self, text: &str, expressions: &mut usize) {
+        /// The most expressions of a configuration, and the most bytes of one.
+        const MOST: (usize, usize) = (1 << 10, 64 << 10);
         if let Some(expression) = text.strip_prefix("re:") {
-            self.expressions.extend(Regex::new(&format!(r"(?:^|\.)(?:{expression})")));
+            let expression = RegexBuilder::new(&format!(r"(?:^|\.)(?:{expression})"))
+                .size_limit(MOST.1)
+                .build()
+                .ok()
+                .filter(|_| *expressions < MOST.0);
+            *expressions += 1;
+            self.is_uncertain |= expression.is_none();
+            self.expressions.extend(expression);
         } else if text.contains('*') {
             self.patterns.push(text.split('*').map(str::to_owned).collect());
         } else if !text.contains('.') && text.starts_with(|char: char| char.is_uppercase()) {
             self.has_class = true;
         } else {
+            self.longest = self.longest.max(text.len());
             self.names.insert(text.to_owned());
         }
     }
@@ -80,12 +97,12 @@ impl Named {
             let dots = module.match_indices('.');
             [0].into_iter().chain(dots.map(|(at, _)| at + 1))
         };
-        let ends = || module.match_indices('.').map(|(at, _)| at).chain([module.len()]);
         let is_named = || {
-            let tails = starts().map(|start| (start, ends().filter(move |end| *end > start)));
-            let mut parts =
-                tails.flat_map(|(start, ends)| ends.map(move |end| &module[start..end]));
-            parts.any(|part| self.names.contains(part))
+            starts().map(|start| &module[start..]).any(|tail| {
+                let ends = tail.match_indices('.').map(|(end, _)| end).chain([tail.len()]);
+                let mut parts = ends.take_while(|end| *end <= self.longest).map(|end| &tail[..end]);
+                parts.any(|part| self.names.contains(part))
+            })
         };
         let fits = |pattern: &Vec<String>| {
             let [first, middle @ .., last] = pattern.as_slice() else { return false };
@@ -111,7 +128,7 @@ impl Config {
     /// # Errors
     /// The error of JSON.
     pub(super) fn add(&mut self, text: &[u8]) -> Result<(), serde_json::Error> {
-        let whole: Map<String, Value> = serde_json::from_slice(text)?;
+        let whole = json(text)?;
         self.was_read = true;
         let text_config = whole.get("text_config").and_then(Value::as_object);
         let places = [Some(&whole), text_config];
@@ -125,8 +142,9 @@ impl Config {
                 self.quantization(quantization);
             }
         }
-        // The file of GPTQ has the fields at its top.
-        if whole.contains_key("bits") && whole.contains_key("group_size") {
+        // The files of GPTQ and of AWQ have the fields at their top.
+        let has = |keys: [&str; 2]| keys.iter().any(|key| whole.contains_key(*key));
+        if has(["bits", "w_bit"]) && has(["group_size", "q_group_size"]) {
             self.quantization(&whole);
         }
         Ok(())
@@ -148,13 +166,17 @@ impl Config {
             "modules_to_not_convert",
             "llm_int8_skip_modules",
             "ignored_layers",
+            // Quark.
+            "exclude",
         ];
         let ignored = ignored.iter().filter_map(|key| config.get(*key)?.as_array()).flatten();
-        self.ignored.push(Named::new(ignored));
+        for text in ignored.filter_map(Value::as_str) {
+            self.ignored.add(text, &mut self.expressions);
+        }
         let groups = config.get("config_groups").and_then(Value::as_object);
         for group in groups.into_iter().flat_map(Map::values) {
-            let targets = group.get("targets").and_then(Value::as_array);
-            let targets = Named::new(targets.into_iter().flatten());
+            let targets = group.get("targets").and_then(Value::as_array).into_iter().flatten();
+            let targets = Named::new(targets.filter_map(Value::as_str), &mut self.expressions);
             if let Some(weights) = group.get("weights").and_then(Value::as_object) {
                 self.schemes.push((targets, Scheme::new(weights)));
             }
@@ -162,15 +184,49 @@ impl Config {
         // MLX gives some modules a scheme of their own, under their names.
         for (name, own) in config {
             if let Some(own) = own.as_object().filter(|own| own.contains_key("bits")) {
-                let names = HashSet::from([name.clone()]);
-                self.schemes.push((Named { names, ..Named::default() }, Scheme::new(own)));
+                self.give(name, Scheme::new(own));
             }
         }
         let scheme = Scheme::new(config);
+        let objects = |key: &str| {
+            let entries = config.get(key).and_then(Value::as_object).into_iter().flatten();
+            entries.filter_map(|(name, own)| Some((name.as_str(), own.as_object()?)))
+        };
+        // Expressions of GPTQModel: one behind `-:` names what is not quantised.
+        for (name, own) in objects("dynamic") {
+            let own = Scheme::new(own).over(&scheme);
+            match name.strip_prefix("-:") {
+                Some(name) => self.give(&format!("re:{name}"), Scheme { bits: Some(16), ..own }),
+                None => self.give(&format!("re:{}", name.trim_start_matches("+:")), own),
+            }
+        }
+        // Names and expressions of AutoRound.
+        for (name, own) in objects("extra_config") {
+            let is_expression = name.contains(['*', '\\', '^', '$', '[', '(', '+', '?', '|']);
+            let prefix = if is_expression { "re:" } else { "" };
+            self.give(&format!("{prefix}{name}"), Scheme::new(own).over(&scheme));
+        }
         if scheme != Scheme::default() {
             let named = Named { has_class: true, ..Named::default() };
             self.schemes.push((named, scheme));
         }
+    }
+
+    /// Gives the modules of this name or expression a scheme of their own.
+    fn give(&mut self, name: &str, scheme: Scheme) {
+        if scheme.bits.is_some_and(|bits| bits >= 16) {
+            return self.ignored.add(name, &mut self.expressions);
+        }
+        let mut schemes = self.schemes.iter_mut();
+        if let Some((named, _)) = schemes.find(|(of, own)| !of.has_class && *own == scheme) {
+            return named.add(name, &mut self.expressions);
+        }
+        self.schemes.push((Named::new([name], &mut self.expressions), scheme));
+    }
+
+    /// Whether the modules that are not quantised are not all known.
+    pub(super) fn is_uncertain(&self) -> bool {
+        self.ignored.is_uncertain || self.schemes.iter().any(|(named, _)| named.is_uncertain)
     }
 
     /// Whether a configuration of quantisation was found.
@@ -180,7 +236,7 @@ impl Config {
 
     /// Whether the configuration says that the module is not quantised.
     pub(super) fn ignores(&self, module: &str) -> bool {
-        self.ignored.iter().any(|named| named.matches(module))
+        self.ignored.matches(module)
     }
 
     /// How the module is quantised: a scheme for its name counts more than one for a class.
@@ -191,7 +247,30 @@ impl Config {
     }
 }
 
+/// A JSON object. Python writes numbers that JSON does not have: they count as null.
+fn json(text: &[u8]) -> Result<Map<String, Value>, serde_json::Error> {
+    serde_json::from_slice(text).or_else(|error| {
+        let token = Regex::new(r#""(?:[^"\\]|\\.)*"|-?Infinity|NaN"#);
+        let (Ok(token), Ok(text)) = (token, str::from_utf8(text)) else { return Err(error) };
+        let plain = token.replace_all(text, |found: &Captures<'_>| {
+            if found[0].starts_with('"') { found[0].to_owned() } else { "null".to_owned() }
+        });
+        serde_json::from_str(&plain).map_err(|_| error)
+    })
+}
+
 impl Scheme {
+    /// The scheme, with what it leaves out from another.
+    fn over(self, other: &Self) -> Self {
+        Self {
+            bits: self.bits.or(other.bits),
+            group: self.group.or(other.group),
+            block: self.block.or(other.block),
+            is_symmetric: self.is_symmetric.or(other.is_symmetric),
+            mode: self.mode.or_else(|| other.mode.clone()),
+        }
+    }
+
     fn new(config: &Map<String, Value>) -> Self {
         let number = |key: &str| usize::try_from(config.get(key)?.as_u64()?).ok();
         let pair = |key: &str| match config.get(key)?.as_array()?.as_slice() {
@@ -268,9 +347,34 @@ mod tests {
         assert_eq!(config.scheme("model.layers.0.mlp.up_proj").group, Some(16));
     }
 
+    /// GPTQModel and AutoRound give some modules another scheme, or none.
+    #[test]
+    fn overridden_modules() {
+        let base = r#""bits": 4, "group_size": 64, "sym": true"#;
+        for overrides in [
+            r#""dynamic": {"+:.*down_proj": {"bits": 8}, "-:.*q_proj": {}, ".*up": {"bits": 4}}"#,
+            r#""extra_config": {"layers.0.mlp.down_proj": {"bits": 8}, ".*q_proj": {"bits": 16}}"#,
+        ] {
+            let config = config(&format!(r#"{{"quantization_config": {{{base}, {overrides}}}}}"#));
+            let scheme = |bits| Scheme {
+                bits: Some(bits),
+                group: Some(64),
+                is_symmetric: Some(true),
+                ..Scheme::default()
+            };
+            assert_eq!(config.scheme("model.layers.0.mlp.down_proj"), scheme(8), "{overrides}");
+            assert_eq!(config.scheme("model.layers.0.mlp.up_proj"), scheme(4), "{overrides}");
+            assert!(config.ignores("model.layers.0.q_proj"), "{overrides}");
+            assert!(!config.ignores("model.layers.0.up_proj"), "{overrides}");
+        }
+    }
+
     #[test]
     fn broken_files() {
-        for text in ["", "[]", "{", "3", "{\"a\": }"] {
+        let python = r#"{"a": [0.0, Infinity, -Infinity, NaN, "NaN, \" Infinity"], "bits": 4,
+            "group_size": 32}"#;
+        assert_eq!(config(python).scheme("").group, Some(32));
+        for text in ["", "[]", "{", "3", "{\"a\": }", "{\"a\": Infinit}"] {
             assert!(Config::default().add(text.as_bytes()).is_err(), "{text}");
         }
         for text in [
@@ -280,6 +384,21 @@ mod tests {
             {"ignore": [3, "re:("], "config_groups": {"a": 1}, "weight_block_size": [-1, 2]}}"#,
         ] {
             assert!(!config(text).ignores("lm_head"));
+        }
+        // Names of more parts than those of the configuration take no time.
+        let ignoring =
+            |list: &str| config(&format!(r#"{{"quantization": {{"ignore": [{list}]}}}}"#));
+        assert!(!ignoring(r#""lm_head""#).ignores(&"a.".repeat(100_000)));
+        // Expressions take little memory, and without some of them not all is known.
+        let many = [r#""re:a""#; 1025].join(",");
+        for (list, is_uncertain) in [
+            (r#""re:a{9}""#, false),
+            (&many[..1024 * 7 - 1], false),
+            (&many, true),
+            (r#""re:a{20000}""#, true),
+            (r#""re:(?!a)b""#, true),
+        ] {
+            assert_eq!(ignoring(list).is_uncertain(), is_uncertain, "{list:.20}");
         }
     }
 }

@@ -33,6 +33,8 @@ pub(super) enum Kind {
 /// What lint saw in the bytes of a tensor.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
+    /// Whether the bytes were looked at.
+    pub(super) was_seen: bool,
     /// Whether any byte is not zero.
     pub(super) has_nonzero: bool,
     /// Pages of the file that hold zeros of this tensor only.
@@ -106,7 +108,7 @@ impl Witness for Seen {
 
     fn see(&self, tensor: usize, start: usize, bytes: &[u8]) {
         let (kind, place, facts) = &self.tensors[tensor];
-        let mut seen = Facts::default();
+        let mut seen = Facts { was_seen: true, ..Facts::default() };
         if *kind == Kind::Other {
             return;
         }
@@ -138,6 +140,7 @@ impl Facts {
                 (Some(_), None) => {}
             }
         }
+        self.was_seen |= other.was_seen;
         self.has_nonzero |= other.has_nonzero;
         self.zero_pages += other.zero_pages;
         let firsts = [self.first_zero_page, other.first_zero_page];

@@ -42,7 +42,6 @@ mod names;
 mod rules;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -52,7 +51,7 @@ pub use finding::{Finding, RULES, Rule, Severity, rule};
 
 use crate::check::{prepared, report};
 use crate::formats::onnx::Quantised;
-use crate::model::{Content, Error, FileFormat, ReadAt, Tensor};
+use crate::model::{Content, Error, FileFormat, Tensor};
 use crate::options::Options;
 use crate::remote::{self, is_url};
 use crate::report::Report;
@@ -69,8 +68,8 @@ const CONFIGS: [&str; 4] =
 /// Checks the files of models, and applies the rules.
 pub struct Linter {
     options: Options,
-    /// By folder.
-    models: BTreeMap<PathBuf, Model>,
+    /// By folder. Files that have a tensor of one name, such as variants, are of several models.
+    models: BTreeMap<PathBuf, Vec<Model>>,
 }
 
 impl std::fmt::Debug for Linter {
@@ -93,19 +92,23 @@ impl Linter {
     /// [`Error`] if it is not a whole, valid file of a known format.
     pub fn check(&mut self, path: &Path) -> Result<Report, Error> {
         let options = &self.options;
-        let text = path.to_string_lossy();
-        let source = work::open(&text, options)?;
-        let name = if is_url(&text) { remote::name(&text) } else { &*text };
-        let format = FileFormat::of_source(&*source, Some(Path::new(name)))?;
-        let contents = work::contents(&*source, &text, format, options)?;
+        let source = work::open(path, options)?;
+        let name = url(path).map_or(path, |url| Path::new(remote::name(url)));
+        let format = FileFormat::of_source(&*source, Some(name))?;
+        let contents = match url(path) {
+            Some(url) => work::contents(&*source, url, format, options)?,
+            None => format.read(&*source, Some(path))?,
+        };
         let mut contents = prepared(&*source, contents, options)?;
         let folder = folder(path);
-        let model = self.models.entry(folder.clone()).or_insert_with(|| loaded(&folder, options));
+        let models =
+            self.models.entry(folder.clone()).or_insert_with(|| vec![loaded(&folder, options)]);
+        let config = Arc::clone(&models[0].config);
         // The reader took the model, so its nodes are well-formed.
         let onnx = (format == FileFormat::ONNX)
             .then(|| source.bytes().map(|bytes| Quantised::of(bytes).unwrap_or_default()))
             .transpose()?;
-        let mut kinds = kinds(&mut contents.tensors, &model.config);
+        let mut kinds = kinds(&mut contents.tensors, &config);
         let is_in = |names: fn(&Quantised) -> &BTreeSet<String>, tensor: &Tensor| {
             let name = tensor.name.as_ref();
             onnx.as_ref().zip(name).is_some_and(|(onnx, name)| names(onnx).contains(name))
@@ -117,20 +120,30 @@ impl Linter {
         }
         let seen = Seen::new(&contents.tensors, |index| kinds[index]);
         let report = report(&*source, format, &contents, Some(&seen), options)?;
-        let looked = contents.tensors.into_iter().zip(&report.tensors).zip(seen.into_facts());
         let is_of_model = |tensor: &Tensor| {
             !matches!(tensor.content, Content::Damaged(_) | Content::Unreadable(_))
         };
-        model.note_shard(&text);
+        let at = models.iter().position(|model| !model.has_any(&contents.tensors));
+        let at = at.unwrap_or(models.len());
+        if at == models.len() {
+            models.push(Model::new(config, Vec::new()));
+        }
+        let model = &mut models[at];
+        model.note_shard(&path.to_string_lossy());
+        model.names.extend(contents.tensors.iter().filter_map(|tensor| tensor.name.clone()));
+        let looked = contents.tensors.into_iter().zip(&report.tensors).zip(seen.into_facts());
         model.tensors.extend(looked.filter(|((tensor, _), _)| is_of_model(tensor)).map(
-            |((tensor, report), facts)| Looked {
-                file: report.file.clone().unwrap_or_else(|| path.to_owned()),
-                report: report.clone(),
-                source: Arc::clone(&source),
-                is_of_onnx: format == FileFormat::ONNX,
-                is_onnx_scale: is_in(|onnx| &onnx.scales, &tensor),
-                tensor,
-                facts,
+            |((tensor, report), facts)| {
+                Looked {
+                    file: report.file.clone().unwrap_or_else(|| path.to_owned()),
+                    report: report.clone(),
+                    source: Arc::clone(&source),
+                    is_of_onnx: format == FileFormat::ONNX,
+                    onnx_scale: is_in(|onnx| &onnx.scales, &tensor)
+                        .then(|| is_in(|onnx| &onnx.of_blocks, &tensor)),
+                    tensor,
+                    facts,
+                }
             },
         ));
         Ok(report)
@@ -140,9 +153,12 @@ impl Linter {
     #[must_use]
     pub fn findings(self) -> Vec<Finding> {
         let mut all = Vec::new();
-        for mut model in self.models.into_values() {
-            let wrong = model.arrange();
-            let mut findings = rules::all(&model, wrong);
+        for mut models in self.models.into_values() {
+            let wrong: Vec<_> = models.iter_mut().map(Model::arrange).collect();
+            let (mut findings, mut names) = (Vec::new(), BTreeSet::new());
+            for (model, wrong) in models.iter().zip(wrong) {
+                findings.extend(rules::all(model, wrong, &mut names));
+            }
             findings.sort_by(|a, b| {
                 (b.severity, &a.file, &a.tensor).cmp(&(a.severity, &b.file, &b.tensor))
             });
@@ -152,53 +168,63 @@ impl Linter {
     }
 }
 
+/// The path as a URL, if it is one.
+fn url(path: &Path) -> Option<&str> {
+    path.to_str().filter(|text| is_url(text))
+}
+
 /// The folder of a path or URL.
 fn folder(path: &Path) -> PathBuf {
-    match path.to_str().filter(|text| is_url(text)).and_then(|url| url.rsplit_once('/')) {
-        Some((folder, _)) => folder.into(),
+    match url(path) {
+        Some(url) => remote::beside(url, "").into(),
         None => path.parent().unwrap_or(Path::new("")).to_owned(),
     }
 }
 
 /// A model without tensors, with the configuration of a folder.
 fn loaded(folder: &Path, options: &Options) -> Model {
-    let mut model = Model::default();
+    let (mut config, mut broken) = (Config::default(), Vec::new());
     for name in CONFIGS {
         let path = folder.join(name);
         let Some(text) = read(&path, options) else { continue };
-        let added = text.and_then(|text| model.config.add(&text).map_err(io::Error::other));
+        let added = text.and_then(|text| config.add(&text).map_err(io::Error::other));
         if let Err(error) = added {
-            model.broken.push((path, error.to_string()));
+            broken.push((path, error.to_string()));
         }
     }
-    model
+    Model::new(Arc::new(config), broken)
 }
 
 /// The bytes of a file of the configuration. None if there is none.
 fn read(path: &Path, options: &Options) -> Option<io::Result<Vec<u8>>> {
     /// The longest file of a configuration.
     const MOST: usize = 64 << 20;
-    if let Some(url) = path.to_str().filter(|text| is_url(text)) {
-        let source: Arc<dyn ReadAt> = remote::open(url, options).ok()?;
-        let length = source.length();
-        let mut text = vec![0; length.min(MOST)];
-        return Some(source.read_exact_at(&mut text, 0).map(|()| text));
-    }
-    match fs::metadata(path) {
-        Ok(file) if file.len() > MOST as u64 => Some(Err(io::ErrorKind::FileTooLarge.into())),
-        Ok(_) => Some(fs::read(path)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => Some(Err(error)),
+    match work::open(path, options) {
+        Ok(source) if source.length() > MOST => Some(Err(io::ErrorKind::FileTooLarge.into())),
+        Ok(source) => {
+            let mut text = vec![0; source.length()];
+            Some(source.read_exact_at(&mut text, 0).map(|()| text))
+        }
+        Err(_) if url(path).is_some() => None,
+        Err(Error::Io(error)) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => Some(Err(io::Error::other(error))),
     }
 }
 
 /// What each tensor is to lint. Gives scales that are stored as bytes their format.
 fn kinds(tensors: &mut [Tensor], config: &Config) -> Vec<Kind> {
+    let is_code = |tensor: &Tensor| {
+        let is_weight = tensor.name.as_ref().is_some_and(|name| name.ends_with(".weight"));
+        let is_integer = [1, 4].iter().any(|&bytes| layouts::is_integer(tensor, bytes));
+        is_weight && is_integer && config.is_quantised()
+    };
     let mut kinds: Vec<_> = tensors
         .iter()
         .map(|tensor| match tensor.content {
             Content::Floats { parts: 1, .. } => Kind::Weights,
             Content::Blocks { .. } => Kind::Codes,
+            // Their scales may be in another file.
+            _ if is_code(tensor) => Kind::Codes,
             _ => Kind::Other,
         })
         .collect();
@@ -227,4 +253,20 @@ fn kinds(tensors: &mut [Tensor], config: &Config) -> Vec<Kind> {
         tensors[index].content = Content::Floats { format, parts: 1, order };
     }
     kinds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders() {
+        for (path, of) in [
+            ("https://host/a/x.safetensors?sign=a/b", "https://host/a/"),
+            ("hf://owner/model/x.gguf", "hf://owner/model/"),
+            ("a/x.gguf", "a"),
+        ] {
+            assert_eq!(folder(Path::new(path)), Path::new(of));
+        }
+    }
 }

@@ -49,7 +49,7 @@ impl<'a> Files<'a> {
                     remote::planned(&origin.location, &origin.version, self.options)?
                         .ok_or(Error::Invalid("a version that is not one of a URL"))?
                 } else {
-                    open(&origin.location, self.options)?
+                    open(Path::new(&origin.location), self.options)?
                 };
                 let file = Arc::new(File::new(source));
                 opened.insert(origin.location.clone(), Arc::clone(&file));
@@ -64,11 +64,10 @@ impl<'a> Files<'a> {
 }
 
 /// Opens a file by its path or URL.
-pub(crate) fn open(location: &str, options: &Options) -> Result<Arc<dyn ReadAt>, model::Error> {
-    if is_url(location) {
-        remote::open(location, options)
-    } else {
-        Ok(Arc::new(Source::open(Path::new(location))?))
+pub(crate) fn open(location: &Path, options: &Options) -> Result<Arc<dyn ReadAt>, model::Error> {
+    match location.to_str().filter(|text| is_url(text)) {
+        Some(url) => remote::open(url, options),
+        None => Ok(Arc::new(Source::open(location)?)),
     }
 }
 

@@ -88,7 +88,7 @@ pub const PIECE: NonZeroUsize = NonZeroUsize::new(256 << 20).unwrap();
 /// # Errors
 /// [`Error::Check`] if the file is not a whole, valid file of a known format.
 pub fn plan(file: &str, most: NonZeroUsize, options: &Options) -> Result<Plan, Error> {
-    let source = files::open(file, options)?;
+    let source = files::open(file.as_ref(), options)?;
     let (format, contents) = read(&*source, file, options)?;
     Plan::new(&*source, format, &contents, most, options)
 }

@@ -11,10 +11,15 @@ use crate::folder::folder;
 
 /// A tensor: name, dtype, shape, bytes.
 #[derive(Clone)]
-struct Tensor(String, &'static str, Vec<usize>, Vec<u8>);
+pub(crate) struct Tensor(
+    pub(crate) String,
+    pub(crate) &'static str,
+    pub(crate) Vec<usize>,
+    pub(crate) Vec<u8>,
+);
 
 /// A tensor of bytes that are all the same.
-fn filled(name: &str, dtype: &'static str, shape: &[usize], byte: u8) -> Tensor {
+pub(crate) fn filled(name: &str, dtype: &'static str, shape: &[usize], byte: u8) -> Tensor {
     let size = match dtype {
         "I32" | "U32" | "F32" => 4,
         "F16" => 2,
@@ -24,12 +29,12 @@ fn filled(name: &str, dtype: &'static str, shape: &[usize], byte: u8) -> Tensor 
     Tensor(name.to_owned(), dtype, shape.to_vec(), vec![byte; length])
 }
 
-fn floats(name: &str, shape: &[usize], value: f32) -> Tensor {
+pub(crate) fn floats(name: &str, shape: &[usize], value: f32) -> Tensor {
     let bytes = value.to_le_bytes().repeat(shape.iter().product());
     Tensor(name.to_owned(), "F32", shape.to_vec(), bytes)
 }
 
-fn safetensors(tensors: &[Tensor]) -> Vec<u8> {
+pub(crate) fn safetensors(tensors: &[Tensor]) -> Vec<u8> {
     let (mut entries, mut data) = (Vec::new(), Vec::new());
     for Tensor(name, dtype, shape, bytes) in tensors {
         let (start, end) = (data.len(), data.len() + bytes.len());
@@ -43,7 +48,7 @@ fn safetensors(tensors: &[Tensor]) -> Vec<u8> {
 }
 
 /// The findings in the files of a folder.
-fn lint(folder: &Path, files: &[&str]) -> Vec<Finding> {
+pub(crate) fn lint(folder: &Path, files: &[&str]) -> Vec<Finding> {
     let mut linter = Linter::new(Options::default());
     for file in files {
         let report = linter.check(&folder.join(file)).expect("a good file");
@@ -59,15 +64,15 @@ fn lint_one(config: &str, tensors: &[Tensor]) -> Vec<Finding> {
     lint(&folder, &["model.safetensors"])
 }
 
-const NVFP4: &str = r#"{"torch_dtype": "bfloat16",
+pub(crate) const NVFP4: &str = r#"{"torch_dtype": "bfloat16",
     "quantization_config": {"quant_method": "compressed-tensors"}}"#;
-const FP8: &str = r#"{"quantization_config": {"quant_method": "fp8"}}"#;
+pub(crate) const FP8: &str = r#"{"quantization_config": {"quant_method": "fp8"}}"#;
 const MXFP4: &str = r#"{"quantization_config": {"quant_method": "mxfp4"}}"#;
 const BITSANDBYTES: &str = r#"{"quantization_config": {"quant_method": "bitsandbytes"}}"#;
-const GPTQ: &str = r#"{"quantization_config": {"quant_method": "gptq", "bits": 4,
+pub(crate) const GPTQ: &str = r#"{"quantization_config": {"quant_method": "gptq", "bits": 4,
     "group_size": 64, "sym": true}}"#;
 
-fn nvfp4(module: &str) -> Vec<Tensor> {
+pub(crate) fn nvfp4(module: &str) -> Vec<Tensor> {
     vec![
         filled(&format!("{module}.weight_packed"), "U8", &[4, 16], 0x21),
         filled(&format!("{module}.weight_scale"), "F8_E4M3", &[4, 2], 0x38),
@@ -75,7 +80,7 @@ fn nvfp4(module: &str) -> Vec<Tensor> {
     ]
 }
 
-fn fp8() -> Vec<Tensor> {
+pub(crate) fn fp8() -> Vec<Tensor> {
     vec![filled("a.weight", "F8_E4M3", &[4, 32], 0x38), floats("a.weight_scale", &[], 0.5)]
 }
 
@@ -93,7 +98,7 @@ fn mxfp4() -> Vec<Tensor> {
     ]
 }
 
-fn gptq() -> Vec<Tensor> {
+pub(crate) fn gptq() -> Vec<Tensor> {
     vec![
         filled("a.qweight", "I32", &[8, 8], 0x78),
         filled("a.qzeros", "I32", &[1, 1], 0x77),
@@ -102,7 +107,7 @@ fn gptq() -> Vec<Tensor> {
     ]
 }
 
-fn awq() -> Vec<Tensor> {
+pub(crate) fn awq() -> Vec<Tensor> {
     vec![
         filled("a.qweight", "I32", &[64, 1], 0x78),
         filled("a.qzeros", "I32", &[1, 1], 0x78),
@@ -131,7 +136,7 @@ fn cache() -> Vec<Tensor> {
     ["k", "v"].map(|of| floats(&format!("layers.0.self_attn.{of}_scale"), &[1], 0.5)).into()
 }
 
-fn experts() -> Vec<Tensor> {
+pub(crate) fn experts() -> Vec<Tensor> {
     let expert = |expert| {
         let module = format!("layers.0.experts.{expert}.w1");
         let mut tensors = nvfp4(&module);

@@ -13,6 +13,7 @@ mod gguf;
 #[path = "../common/hidden.rs"]
 mod hidden;
 mod lint;
+mod lint_traps;
 #[path = "../common/names.rs"]
 mod names;
 mod npz;

@@ -11,6 +11,7 @@ mod folder;
 #[path = "../common/hidden.rs"]
 mod hidden;
 mod limits;
+mod lint;
 mod members;
 #[path = "../common/names.rs"]
 mod names;

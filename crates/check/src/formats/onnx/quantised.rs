@@ -25,6 +25,8 @@ const OPERATORS: [(&str, &[usize], &[usize]); 8] = [
 pub(crate) struct Quantised {
     pub(crate) codes: BTreeSet<String>,
     pub(crate) scales: BTreeSet<String>,
+    /// The scales of operators that only have scales of blocks.
+    pub(crate) of_blocks: BTreeSet<String>,
 }
 
 impl Quantised {
@@ -38,12 +40,15 @@ impl Quantised {
                 let operator = bytes(model, node.clone(), 4).last().transpose()?;
                 let operator = operator.map(|range| source::text(&model[range]));
                 let known = OPERATORS.iter().find(|known| Some(known.0) == operator.as_deref());
-                let Some((_, codes, scales)) = known else { continue };
+                let Some((operator, codes, scales)) = known else { continue };
                 for (index, input) in bytes(model, node, 1).enumerate() {
                     let name = source::text(&model[input?]);
                     if codes.contains(&index) {
                         found.codes.insert(name);
                     } else if scales.contains(&index) {
+                        if ["MatMulNBits", "GatherBlockQuantized"].contains(operator) {
+                            found.of_blocks.insert(name.clone());
+                        }
                         found.scales.insert(name);
                     }
                 }

@@ -38,7 +38,7 @@ pub(super) static LAYOUT: Layout = Layout {
         }
     },
     has_global: false,
-    zero_is_legal: true,
+    zero: Legal::Yes,
     negative: Legal::No,
 };
 

@@ -15,6 +15,6 @@ pub(super) static LAYOUT: Layout = Layout {
     byte_scales: |_, _, _| None,
     needs: needs_nothing,
     has_global: false,
-    zero_is_legal: true,
+    zero: Legal::Yes,
     negative: Legal::Yes,
 };

@@ -18,7 +18,7 @@ pub(super) static LAYOUT: Layout = Layout {
     byte_scales: |_, _, _| None,
     needs: |_, _| &[".qzeros"],
     has_global: false,
-    zero_is_legal: false,
+    zero: Legal::No,
     negative: Legal::No,
 };
 

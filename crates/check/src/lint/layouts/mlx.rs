@@ -24,7 +24,7 @@ pub(super) static LAYOUT: Layout = Layout {
         Some(_) => &[],
     },
     has_global: false,
-    zero_is_legal: true,
+    zero: Legal::Yes,
     negative: Legal::Yes,
 };
 

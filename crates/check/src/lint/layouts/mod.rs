@@ -65,7 +65,7 @@ pub(super) struct Layout {
     /// Whether blocks of FP4 with scales of E4M3 have a global scale, too.
     pub(super) has_global: bool,
     /// Whether a scale may be zero.
-    pub(super) zero_is_legal: bool,
+    pub(super) zero: Legal,
     /// Whether a scale may be negative.
     pub(super) negative: Legal,
 }
@@ -168,27 +168,26 @@ fn needs_nothing(_: &Parts, _: &Scheme) -> &'static [&'static str] {
     &[]
 }
 
-/// The scales of ONNX models, each a group of its own.
-pub(super) fn of_onnx<'a>(
-    tensors: &'a Tensors<'_>,
-    is_scale: impl Fn(usize) -> bool + 'a,
-) -> impl Iterator<Item = Group> + 'a {
-    let scales = (0..tensors.len()).filter(move |&index| is_scale(index));
-    scales.map(|index| Group {
-        module: tensors[index].name.clone().unwrap_or_default(),
-        layout: &onnx::LAYOUT,
+/// A scale of an ONNX model, as a group of its own.
+pub(super) fn of_onnx(tensor: &Tensor, index: usize, is_of_blocks: bool) -> Group {
+    // One scale of all weights, or one of each row or column, has no axes, or one.
+    let is_of_blocks = is_of_blocks || tensor.shape.len() > 1;
+    Group {
+        module: tensor.name.clone().unwrap_or_default(),
+        layout: if is_of_blocks { &onnx::BLOCKS } else { &onnx::LAYOUT },
         parts: Parts::from([(onnx::SCALE.0, (onnx::SCALE.1, index))]),
-    })
+    }
 }
 
 /// The endings of names that only scales have, in any layout.
-pub(super) const ONLY_SCALES: [&str; 6] = [
+pub(super) const ONLY_SCALES: [&str; 7] = [
     ".weight_scale",
     ".weight_scale_inv",
     ".weight_scale_2",
     ".weight_global_scale",
     ".qzeros",
     ".scale_weight",
+    ".qscale_weight",
 ];
 
 /// Whether the elements are integers of this many bytes.

@@ -9,9 +9,12 @@ pub(super) static LAYOUT: Layout = Layout {
     byte_scales: |_, _, _| None,
     needs: needs_nothing,
     has_global: false,
-    zero_is_legal: false,
+    zero: Legal::No,
     negative: Legal::Doubtful,
 };
+
+/// Scales of blocks. onnxruntime gives a block of zeros the scale 0, and never divides by it.
+pub(super) static BLOCKS: Layout = Layout { zero: Legal::Doubtful, ..LAYOUT };
 
 /// The part that a scale is: the name of the tensor is that of the module.
 pub(super) const SCALE: (&str, Part) = ("", Part::Scale);

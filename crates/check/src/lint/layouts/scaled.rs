@@ -31,6 +31,8 @@ pub(super) static LAYOUT: Layout = Layout {
         (".weight_scale_inv", Part::Scale),
         (".scale", Part::Scale),
         (".scale_weight", Part::Scale),
+        // Mistral's own names.
+        (".qscale_weight", Part::Scale),
         ("_weight_scale", Part::Scale),
         ("_scale_inv", Part::Scale),
         (".weight_scale_2", Part::Global),
@@ -40,6 +42,8 @@ pub(super) static LAYOUT: Layout = Layout {
         ("_input_scale", Part::Input),
         (".input_global_scale", Part::Input),
         (".scale_input", Part::Input),
+        (".qscale_act", Part::Input),
+        (".activation_scale", Part::Input),
         (".k_scale", Part::Cache),
         (".v_scale", Part::Cache),
         (".weight_zero_point", Part::Zeros),
@@ -51,7 +55,7 @@ pub(super) static LAYOUT: Layout = Layout {
     byte_scales,
     needs: needs_nothing,
     has_global: true,
-    zero_is_legal: false,
+    zero: Legal::No,
     negative: Legal::No,
 };
 

@@ -10,11 +10,11 @@ use crate::lint::finding::{
     Severity,
 };
 use crate::lint::layouts::{Grid, Part};
-use crate::lint::model::{Looked, Matrix};
+use crate::lint::model::{Matrix, Window};
 use crate::lint::names::of_all_experts;
 use crate::model::rounded;
 
-/// The most blocks that a rule looks at in a matrix.
+/// The most blocks that a rule samples of a matrix.
 const MOST: usize = 1 << 14;
 
 /// Rules about the codes of a matrix.
@@ -28,11 +28,12 @@ pub(super) fn of_matrix(found: &mut Found<'_>, matrix: &Matrix) {
 }
 
 /// The blocks whose scales fulfil a condition, each with the largest magnitude of its codes. Passes
-/// at most [`MOST`] of them to `see`, until `see` returns false. None if the codes cannot be looked
-/// at.
+/// at most `most` of them to `see`, until `see` returns false. Without `most`, passes all of them,
+/// and any magnitude that is not zero. None if the codes cannot be looked at.
 fn blocks(
     found: &Found<'_>,
     matrix: &Matrix,
+    most: Option<usize>,
     is: impl Fn(f64) -> bool,
     mut see: impl FnMut(usize, f64, f64) -> bool,
 ) -> Option<()> {
@@ -40,17 +41,19 @@ fn blocks(
     let codes = found.looked(matrix.one(Part::Codes)?);
     let scales = found.looked(matrix.one(Part::Scale)?);
     let (format, bits) = (scales.format()?, grid.float_bits?);
-    let mut left = MOST;
+    let (mut left, mut are_read) = (most.unwrap_or(usize::MAX), true);
+    let mut window = codes.window(grid.block.0 * grid.columns * bits / 8);
     scales.elements(format.size_in_bytes(), |index, code| {
         let scale = format.to_f64(code);
         if !is(scale) {
             return true;
         }
         left -= 1;
-        let Some(largest) = largest(codes, grid, bits, index) else { return false };
-        see(index, scale, largest) && left > 0
+        let largest = largest(&mut window, grid, bits, index, most.is_none());
+        are_read = largest.is_some();
+        largest.is_some_and(|largest| see(index, scale, largest)) && left > 0
     });
-    Some(())
+    are_read.then_some(())
 }
 
 /// The first block with such a scale that has weights other than zero. None if the codes cannot be
@@ -61,15 +64,21 @@ pub(super) fn first_nonzero(
     is: impl Fn(f64) -> bool,
 ) -> Option<Option<usize>> {
     let mut first = None;
-    blocks(found, matrix, is, |index, _, largest| {
+    blocks(found, matrix, None, is, |index, _, largest| {
         first = (largest > 0.0).then_some(index);
         first.is_none()
     })?;
     Some(first)
 }
 
-/// The largest magnitude of the codes of a block.
-fn largest(codes: &Looked, grid: &Grid, bits: usize, scale: usize) -> Option<f64> {
+/// The largest magnitude of the codes of a block, or any that is not zero.
+fn largest(
+    codes: &mut Window<'_>,
+    grid: &Grid,
+    bits: usize,
+    scale: usize,
+    is_any: bool,
+) -> Option<f64> {
     let &Grid { rows, columns, block: (high, wide), .. } = grid;
     let across = columns.div_ceil(wide);
     let down = rows.div_ceil(high);
@@ -79,7 +88,7 @@ fn largest(codes: &Looked, grid: &Grid, bits: usize, scale: usize) -> Option<f64
     for row in row..(row + high).min(rows) {
         let start = (matrix * rows + row) * columns + column;
         let end = start + wide.min(columns - column);
-        let bytes = codes.bytes(start * bits / 8..(end * bits).div_ceil(8))?;
+        let bytes = codes.get(start * bits / 8..(end * bits).div_ceil(8))?;
         // Without their signs, codes are in the order of their values.
         let code = if bits == 4 {
             bytes.iter().fold(0, |most: u8, byte| most.max(byte & 7).max(byte >> 4 & 7))
@@ -88,9 +97,12 @@ fn largest(codes: &Looked, grid: &Grid, bits: usize, scale: usize) -> Option<f64
             finite.fold(0, u8::max)
         };
         largest = largest.max(code);
+        if is_any && largest > 0 {
+            break;
+        }
     }
     // Words of MLX hold codes of E4M3.
-    let of_8 = codes.format().unwrap_or(Format::F8E4M3Fn);
+    let of_8 = codes.looked.format().unwrap_or(Format::F8E4M3Fn);
     let format = if bits == 4 { Format::F4E2M1Fn } else { of_8 };
     Some(format.to_f64(u64::from(largest)))
 }
@@ -133,6 +145,7 @@ fn implausible(found: &mut Found<'_>, matrix: &Matrix) {
     let sampled = blocks(
         found,
         matrix,
+        Some(MOST),
         |_| true,
         |_, scale, largest| {
             let code = (scale.log2() + 127.0) as usize;
@@ -168,6 +181,7 @@ fn saturation(found: &mut Found<'_>, matrix: &Matrix) {
     let sampled = blocks(
         found,
         matrix,
+        Some(MOST),
         |scale| scale == 448.0,
         |_, _, largest| {
             looked_at += 1;
@@ -202,7 +216,7 @@ fn overflow(found: &mut Found<'_>, matrix: &Matrix) {
         return;
     }
     let mut first = None;
-    let _ = blocks(found, matrix, is_large, |index, scale, largest| {
+    let _ = blocks(found, matrix, Some(MOST), is_large, |index, scale, largest| {
         let weight = largest * scale * global;
         first = (weight > limit).then_some((index, weight));
         first.is_none()

@@ -12,7 +12,7 @@ use crate::lint::finding::{
 };
 use crate::lint::layouts::Part;
 use crate::lint::model::Looked;
-use crate::lint::names::of_all_layers;
+use crate::lint::names::{of_all_experts, of_all_layers};
 use crate::model::{Content, rounded};
 
 /// All rules about weights.
@@ -26,7 +26,8 @@ pub(super) fn all(found: &mut Found<'_>) {
     };
     let codes: BTreeSet<usize> =
         found.matrices().iter().filter_map(|matrix| matrix.one(Part::Codes)).collect();
-    let mut zero_of_kin: BTreeMap<String, (usize, Vec<usize>)> = BTreeMap::new();
+    // Tensors of one name and shape in all layers: how many there are, and those of zeros.
+    let mut zero_of_kin = BTreeMap::new();
     let mut lora_b = (0, Vec::new());
     for (index, looked) in found.model.tensors.iter().enumerate() {
         if scales.contains(&index) {
@@ -53,8 +54,11 @@ pub(super) fn all(found: &mut Found<'_>) {
         if name.contains("lora_B") || name.contains("lora_b") {
             lora_b.0 += 1;
             lora_b.1.extend(looked.is_all_zero().then_some(index));
-        } else if matches!(looked.tensor.content, Content::Floats { .. }) {
-            let (all, zero) = zero_of_kin.entry(of_all_layers(name)).or_default();
+        } else if matches!(looked.tensor.content, Content::Floats { .. })
+            && name.contains(char::is_alphabetic)
+        {
+            let kin = (of_all_layers(name), looked.shape());
+            let (all, zero): &mut (usize, Vec<usize>) = zero_of_kin.entry(kin).or_default();
             *all += 1;
             zero.extend(looked.is_all_zero().then_some(index));
         }
@@ -70,8 +74,11 @@ pub(super) fn all(found: &mut Found<'_>) {
             let looked = found.looked(index);
             let others = format!("{} of {all} layers are", zero.len());
             if looked.shape().len() > 1 {
+                // Pruned experts exist.
+                let is_expert = of_all_experts(looked.name()).is_some();
+                let severity = if is_expert { Severity::Warning } else { ALL_ZERO.severity };
                 let message = format!("every weight is zero; {others}");
-                found.add(&ALL_ZERO, index, None, message);
+                found.push(&ALL_ZERO, severity, index, None, message);
             } else if looked.name().contains("norm") && looked.name().ends_with("weight") {
                 let message = format!("every weight of the norm is zero; {others}");
                 found.add(&NORM_ZERO, index, None, message);
@@ -93,19 +100,26 @@ fn magnitude(found: &mut Found<'_>, index: usize, looked: &Looked, is_scale: boo
     if looked.name().contains("mask") || format.size_in_bytes() == 1 {
         return;
     }
-    let (value, f16) = (most.value.abs(), Format::F16.to_f64(Format::F16.max_bits()));
+    let largest = |format: Format| format.to_f64(format.max_bits());
+    let (value, f16) = (most.value.abs(), largest(Format::F16));
     let is_cast_to_f16 =
         !is_scale && found.model.config.dtype == Some(Format::F16) && format != Format::F16;
-    let why = if is_cast_to_f16 && value > f16 {
-        "is infinite in f16, the dtype of the model".to_owned()
-    } else if value > 1e30 {
-        "is too large: its products are infinite".to_owned()
+    let (bound, why) = if is_cast_to_f16 && value > f16 {
+        (f16, "is infinite in f16, the dtype of the model")
     } else {
-        return;
+        (1e30, "is too large: its products are infinite")
     };
-    if let Some((first, count)) = looked.those(|number| number.abs() >= value) {
-        let message = format!("{} ({count} of them) {why}", rounded(value));
-        found.add(&MAGNITUDE, index, Some(first), message);
+    // Constants of ONNX, and masks, have the largest number of a format in place of infinity.
+    let is_constant = looked.is_of_onnx
+        && !is_scale
+        && (looked.report.elements == 1 || value >= largest(Format::Bf16));
+    let severity = if is_constant { Severity::Note } else { MAGNITUDE.severity };
+    let those = (value > bound)
+        .then(|| looked.those(|number| number.is_finite() && number.abs() > bound))
+        .flatten();
+    if let Some((first, count)) = those {
+        let message = format!("{} ({count} above {}) {why}", rounded(value), rounded(bound));
+        found.push(&MAGNITUDE, severity, index, Some(first), message);
     }
 }
 

@@ -6,17 +6,24 @@ mod content;
 mod scales;
 mod siblings;
 
+use std::collections::BTreeSet;
+
 use super::finding::{Finding, Rule, Severity};
 use super::model::{Looked, Matrix, Model};
 use crate::model::First;
 
-/// The findings of all rules. `wrong` are the tensors of a wrong shape.
-pub(super) fn all(model: &Model, wrong: Vec<(usize, String)>) -> Vec<Finding> {
+/// The findings of all rules. `wrong` are the tensors of a wrong shape, and `names` those of the
+/// models before in the folder.
+pub(super) fn all<'a>(
+    model: &'a Model,
+    wrong: Vec<(usize, String)>,
+    names: &mut BTreeSet<&'a str>,
+) -> Vec<Finding> {
     let mut found = Found { model, findings: Vec::new() };
     let shapes = wrong.into_iter();
     shapes.for_each(|(index, why)| found.add(&super::finding::SCALE_SHAPE, index, None, why));
     config::all(&mut found);
-    siblings::all(&mut found);
+    siblings::all(&mut found, names);
     for matrix in &model.matrices {
         scales::of_matrix(&mut found, matrix);
         codes::of_matrix(&mut found, matrix);

@@ -60,7 +60,8 @@ fn nonfinite(found: &mut Found<'_>, index: usize, looked: &Looked) {
 
 fn zero(found: &mut Found<'_>, matrix: &Matrix, part: Part, index: usize, looked: &Looked) {
     let zeros = looked.report.stats.as_ref().map_or(0, |stats| stats.zeros);
-    if zeros == 0 || part == Part::Scale && matrix.layout.zero_is_legal {
+    let legal = if part == Part::Scale { matrix.layout.zero } else { Legal::No };
+    if zeros == 0 || legal == Legal::Yes {
         return;
     }
     let Some((first, _)) = looked.those(|value| value == 0.0) else { return };
@@ -81,8 +82,9 @@ fn zero(found: &mut Found<'_>, matrix: &Matrix, part: Part, index: usize, looked
             found.push(&SCALE_ZERO, Severity::Warning, index, Some(first), message);
         }
         None => {
+            let severity = if legal == Legal::No { SCALE_ZERO.severity } else { Severity::Note };
             let message = format!("{count}: the weights below become zero");
-            found.add(&SCALE_ZERO, index, Some(first), message);
+            found.push(&SCALE_ZERO, severity, index, Some(first), message);
         }
     }
 }
@@ -203,25 +205,34 @@ pub(super) fn of_cache(found: &mut Found<'_>) {
         else {
             continue;
         };
+        let elements = looked.report.elements;
+        // The scale of a norm of the keys: a vector that the model has learned.
+        let is_learned = elements > 1 && !found.model.config.is_quantised();
         if let Some((kind, first)) = looked.report.first() {
             let message = format!("a scale of the KV cache is {kind}");
             found.first(&KV_SCALE, index, first, message);
-        } else if let Some((first, _)) = looked.those(|value| value <= 0.0) {
+        } else if let Some((first, _)) = looked.those(|value| value <= 0.0).filter(|_| !is_learned)
+        {
             let least = rounded(looked.min().map_or(0.0, |min| min.value));
             let message = format!("a scale of the KV cache is {least}");
             found.add(&KV_SCALE, index, Some(first), message);
         }
         // compressed-tensors has one for each head.
-        let elements = looked.report.elements;
+        if is_learned {
+            continue;
+        }
         if elements > 1 && found.model.config.method != "compressed-tensors" {
             let message = format!("{elements} scales of the KV cache: engines read one");
             found.push(&KV_SCALE, Severity::Warning, index, None, message);
         }
+        // With a dot before, so that the parts of the name are whole: qkv_proj is none of them.
+        let dotted = format!(".{name}");
         let swap =
-            |from: [&str; 2], to: [&str; 2]| name.replace(from[0], to[0]).replace(from[1], to[1]);
-        let (k, v) = (["k_proj.", ".k_scale"], ["v_proj.", ".v_scale"]);
+            |from: [&str; 2], to: [&str; 2]| dotted.replace(from[0], to[0]).replace(from[1], to[1]);
+        let (k, v) = ([".k_proj.", ".k_scale"], [".v_proj.", ".v_scale"]);
         let other = if of_key { swap(k, v) } else { swap(v, k) };
-        if !names.contains(other.as_str()) && !found.model.is_partial {
+        let other = &other[1..];
+        if !names.contains(other) && !found.model.is_partial {
             let message = format!("there is no {other}");
             found.push(&KV_SCALE, Severity::Warning, index, None, message);
         }

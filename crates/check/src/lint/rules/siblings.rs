@@ -8,14 +8,14 @@ use crate::lint::finding::{
     SIBLING_MISSING, Severity,
 };
 use crate::lint::layouts::{ONLY_SCALES, Part, is_f8, is_integer};
-use crate::lint::model::Matrix;
-use crate::lint::names::{last, of_all_experts};
+use crate::lint::model::{Looked, Matrix};
+use crate::lint::names::{of_all_experts, of_all_layers};
 use crate::model::Content;
 use nonfinite::Format;
 
 /// All rules about siblings. A shard alone has some siblings in other shards.
-pub(super) fn all(found: &mut Found<'_>) {
-    duplicates(found);
+pub(super) fn all<'a>(found: &mut Found<'a>, names: &mut BTreeSet<&'a str>) {
+    duplicates(found, names);
     if !found.model.is_partial {
         missing(found);
         of_experts(found);
@@ -24,10 +24,11 @@ pub(super) fn all(found: &mut Found<'_>) {
     disagreeing(found);
 }
 
-fn duplicates(found: &mut Found<'_>) {
-    let mut seen = BTreeSet::new();
+/// `seen` are the names in the models before.
+fn duplicates<'a>(found: &mut Found<'a>, seen: &mut BTreeSet<&'a str>) {
     let tensors = found.model.tensors.iter().enumerate();
-    let mut again = tensors.filter(|(_, looked)| !seen.insert(looked.name()));
+    let named = tensors.filter_map(|(index, looked)| Some((index, looked.tensor.name.as_deref()?)));
+    let mut again = named.filter(|(_, name)| !seen.insert(*name));
     if let Some((index, _)) = again.next() {
         let message = format!(
             "{} tensors are in two files of this folder: some loaders read both",
@@ -116,24 +117,45 @@ fn of_experts(found: &mut Found<'_>) {
         let expert = name[star..].split('.').next().unwrap_or_default();
         tensors.entry(starred).or_default().insert(expert, index);
     }
-    // By the name of the module: all experts that have a tensor of the module.
-    let mut experts: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    let module = |name: &'_ str| name.rfind('.').map_or(0, |at| at);
+    // By the name of the module: all experts that have a tensor of the module, and those of them
+    // that are not quantised.
+    let mut experts: BTreeMap<&str, [BTreeSet<&str>; 2]> = BTreeMap::new();
+    let module = |name: &str| name.rfind('.').unwrap_or(0);
     for (name, of) in &tensors {
-        experts.entry(&name[..module(name)]).or_default().extend(of.keys());
+        let is_plain = |index: usize| {
+            let looked = found.looked(index);
+            is_plain_weight(looked)
+                || found.model.config.ignores(&looked.name()[..module(looked.name())])
+        };
+        let [all, plain] = experts.entry(&name[..module(name)]).or_default();
+        all.extend(of.keys());
+        plain.extend(of.iter().filter(|(_, index)| is_plain(**index)).map(|(expert, _)| *expert));
+    }
+    for [all, plain] in experts.values_mut() {
+        if plain.len() == all.len() {
+            plain.clear();
+        }
+        all.retain(|expert| !plain.contains(expert));
     }
     for (name, of) in &tensors {
-        let all = &experts[&name[..module(name)]];
-        let lacking: Vec<_> = all.iter().filter(|expert| !of.contains_key(*expert)).collect();
-        let (Some(first), Some(&index)) = (lacking.first(), of.values().next()) else { continue };
+        let [all, plain] = &experts[&name[..module(name)]];
+        let mut having = of.iter().filter(|(expert, _)| !plain.contains(*expert));
+        let Some((_, &index)) = having.next() else { continue };
+        let lacking = all.len() - 1 - having.count();
+        let Some(first) = all.iter().find(|expert| !of.contains_key(*expert)) else { continue };
         let absent = name.replacen('*', first, 1);
         let message = format!(
-            "{} of {} experts lack this tensor: the first that is missing is {absent}",
-            lacking.len(),
+            "{lacking} of {} experts lack this tensor: the first that is missing is {absent}",
             all.len()
         );
         found.add(&EXPERT_SIBLING_MISSING, index, None, message);
     }
+}
+
+/// Whether this is a weight of floating-point numbers that are no codes.
+fn is_plain_weight(looked: &Looked) -> bool {
+    looked.name().ends_with(".weight")
+        && looked.format().is_some_and(|format| format.size_in_bytes() > 1)
 }
 
 fn orphans(found: &mut Found<'_>) {
@@ -159,6 +181,9 @@ fn orphans(found: &mut Found<'_>) {
 /// Layers that are quantised although the configuration leaves them out, and the other way round.
 fn disagreeing(found: &mut Found<'_>) {
     let config = &found.model.config;
+    if config.is_uncertain() {
+        return;
+    }
     if !config.is_quantised() {
         let codes = found.matrices().iter().filter(|matrix| !matrix.layout.endings.is_empty());
         let mut codes = codes.filter_map(|matrix| matrix.one(Part::Codes));
@@ -175,7 +200,7 @@ fn disagreeing(found: &mut Found<'_>) {
     let mut names = BTreeSet::new();
     let mut modules = BTreeSet::new();
     for matrix in found.matrices() {
-        names.insert(last(&matrix.module));
+        names.insert(of_all_layers(&matrix.module));
         modules.insert(matrix.module.as_str());
         if let Some(codes) = matrix.one(Part::Codes).filter(|_| config.ignores(&matrix.module)) {
             let message = "quantised, but the configuration says that this layer is not";
@@ -184,13 +209,14 @@ fn disagreeing(found: &mut Found<'_>) {
     }
     for (index, looked) in found.model.tensors.iter().enumerate() {
         let Some(module) = looked.name().strip_suffix(".weight") else { continue };
-        let is_float = looked.format().is_some_and(|format| format.size_in_bytes() > 1);
-        let is_like_others = names.contains(last(module)) && !modules.contains(module);
+        let is_like_others = || names.contains(&of_all_layers(module)) && !modules.contains(module);
         // Engines leave out towers of images, whatever the configuration says.
-        let is_vision =
-            module.split('.').any(|part| part.starts_with("vision") || part == "visual");
-        let is_left_out = config.ignores(module) || is_vision;
-        if is_float && is_like_others && looked.shape().len() > 1 && !is_left_out {
+        let is_left_out = || {
+            module.split('.').any(|part| part.starts_with("vision") || part == "visual")
+                || config.ignores(module)
+        };
+        if is_plain_weight(looked) && looked.shape().len() > 1 && is_like_others() && !is_left_out()
+        {
             let dtype = &looked.tensor.dtype;
             let message = format!(
                 "{dtype}, although other layers of this name are quantised and the configuration \

@@ -1,0 +1,263 @@
+//! Lint of what looks like a fault and is none, and of faults that hide among other files.
+
+use std::fs;
+#[cfg(unix)]
+use std::os::unix::{ffi::OsStrExt as _, fs::symlink};
+
+use nonfinite_check::Options;
+use nonfinite_check::lint::Linter;
+use nonfinite_check::lint::Severity::{self, Error, Note, Warning};
+
+use crate::folder::folder;
+use crate::lint::safetensors;
+use crate::lint::{FP8, GPTQ, NVFP4, Tensor, awq, experts, filled, floats, fp8, gptq, lint, nvfp4};
+use crate::write::{Entry, gguf, npy};
+
+type Files = Vec<(&'static str, Vec<u8>)>;
+
+/// What is expected: rule, severity, tensor, and a part of the message.
+type Expected = &'static [(&'static str, Severity, &'static str, &'static str)];
+
+/// Lints all files of a folder whose names are not those of configurations.
+#[track_caller]
+fn assert_lint(files: &Files, expected: Expected) {
+    let folder = folder("lint-traps");
+    for (name, bytes) in files {
+        fs::write(folder.join(name), bytes).expect("the build folder can be written to");
+    }
+    let names = files.iter().map(|(name, _)| *name).filter(|name| !name.ends_with(".json"));
+    let found = lint(&folder, &names.collect::<Vec<_>>());
+    let is_expected = found.len() == expected.len()
+        && found.iter().zip(expected).all(|(finding, (rule, severity, tensor, message))| {
+            (finding.rule.id, finding.severity) == (*rule, *severity)
+                && finding.tensor.as_deref() == Some(*tensor)
+                && finding.message.contains(message)
+        });
+    assert!(is_expected, "{expected:?}: {found:#?}");
+}
+
+/// A model in one file.
+fn model(config: &str, tensors: &[Tensor]) -> Files {
+    vec![("config.json", config.into()), ("x.safetensors", safetensors(tensors))]
+}
+
+fn renamed(mut tensors: Vec<Tensor>, module: &str) -> Vec<Tensor> {
+    tensors.iter_mut().for_each(|tensor| tensor.0 = tensor.0.replacen('a', module, 1));
+    tensors
+}
+
+/// Variants of a model are checked one by one. Shards have any name that ends as those of a set.
+#[test]
+fn files_of_a_folder() {
+    let config = ("config.json", FP8.as_bytes().to_vec());
+    let file = |name, tensors: &[Tensor]| (name, safetensors(tensors));
+    let (sound, mut bad) = (fp8(), fp8());
+    bad[1] = floats("a.weight_scale", &[], 0.0);
+    assert_lint(
+        &vec![config.clone(), file("a.safetensors", &bad), file("b.safetensors", &sound)],
+        &[
+            ("scale-zero", Error, "a.weight_scale", ""),
+            ("duplicate-set", Note, "a.weight", "2 tensors"),
+        ],
+    );
+    assert_lint(
+        &vec![
+            config,
+            file("a.safetensors", &sound),
+            file("b.safetensors", &[floats("a.weight", &[4, 32], 1.0)]),
+        ],
+        &[("duplicate-set", Note, "a.weight", "1 tensor")],
+    );
+    let nvfp4 = nvfp4("layers.0.up_proj");
+    let missing: Expected =
+        &[("sibling-missing", Error, "layers.0.up_proj.weight_packed", "no global")];
+    for (name, expected) in [
+        ("Llama-3.1-8B-NVFP4-00001-of-00004.safetensors", &[][..]),
+        ("model-00001-of-00002.fp4.safetensors", &[]),
+        ("model-00001-of-00001.safetensors", missing),
+        ("best-of-3.safetensors", missing),
+        ("a-1-of-b.safetensors", missing),
+    ] {
+        assert_lint(&vec![("config.json", NVFP4.into()), file(name, &nvfp4[..2])], expected);
+    }
+    // The codes are looked at although their scales are in another file.
+    let config = r#"{"quantization_config": {"quant_method": "quark"}}"#;
+    let scales =
+        [filled("a.weight_scale", "F8_E4M3", &[4, 2], 0x38), floats("a.weight_scale_2", &[], 0.01)];
+    for (code, expected) in
+        [(0x21, &[][..]), (0, &[("codes-all-zero", Error, "a.weight", "64 bytes")])]
+    {
+        let codes = filled("a.weight", "U8", &[4, 16], code);
+        assert_lint(
+            &vec![
+                ("config.json", config.into()),
+                file("x-1.safetensors", &[codes]),
+                file("x-2.safetensors", &scales),
+            ],
+            expected,
+        );
+    }
+}
+
+/// Tensors are zero where those of other layers are not.
+#[test]
+fn kin_of_zeros() {
+    let of = |names: [&str; 2], shape: &[usize]| {
+        model("{}", &[floats(names[0], &[2, 2], 0.0), floats(names[1], shape, 1.0)])
+    };
+    let ones = [1f32; 4].map(f32::to_le_bytes).concat();
+    let arrays = vec![
+        ("a.npy", npy("<f4", &[2, 2], false, &[0; 16])),
+        ("b.npy", npy("<f4", &[2, 2], false, &ones)),
+    ];
+    let name = "layers.0.experts.0.w1.weight";
+    for (files, expected) in [
+        (arrays, &[][..]),
+        (of(["0", "1"], &[2, 2]), &[]),
+        (of(["0.weight", "2.weight"], &[4, 2]), &[]),
+        (of(["0.weight", "2.weight"], &[2, 2]), &[("all-zero", Error, "0.weight", "1 of 2")]),
+        (
+            of([name, "layers.0.experts.1.w1.weight"], &[2, 2]),
+            &[("all-zero", Warning, "layers.0.experts.0.w1.weight", "1 of 2")],
+        ),
+    ] {
+        assert_lint(&files, expected);
+    }
+}
+
+/// What a configuration says of some modules, and names that layouts share.
+#[test]
+fn modules_and_names() {
+    let gptq_with = |more: &str| GPTQ.replace(r#""sym""#, &format!(r#"{more}, "sym""#));
+    let mut mixed = renamed(gptq(), "model.layers.0.q_proj");
+    mixed.extend([
+        filled("model.layers.0.down_proj.qweight", "I32", &[16, 8], 0x78),
+        filled("model.layers.0.down_proj.qzeros", "I32", &[1, 2], 0x7F),
+        filled("model.layers.0.down_proj.scales", "F16", &[1, 8], 0x22),
+        floats("model.layers.1.q_proj.weight", &[8, 8], 1.0),
+        floats("audio_tower.layers.0.q_proj.weight", &[8, 8], 1.0),
+    ]);
+    let dynamic = r#""dynamic": {"+:.*down_proj": {"bits": 8}, "-:.*1.q_proj": {}}"#;
+    let look_ahead = r#""dynamic": {"+:.*down_proj": {"bits": 8}, "-:(?!.*0.q).*q_proj": {}}"#;
+    let eight = r#""dynamic": {"+:.*down_proj": {"bits": 8}}"#;
+    let exclude = r#""exclude": ["*1.q_proj"], "extra_config": {"model.layers.0.down_proj":
+        {"bits": 8}}"#;
+    let not_excluded: Expected =
+        &[("config-disagrees", Warning, "model.layers.1.q_proj.weight", "")];
+    for (more, expected) in
+        [(dynamic, &[][..]), (look_ahead, &[]), (exclude, &[]), (eight, not_excluded)]
+    {
+        assert_lint(&model(&gptq_with(more), &mixed), expected);
+    }
+    let mistral = |scale| {
+        vec![
+            filled("layers.0.attention.wq.weight", "F8_E4M3", &[4, 32], 0x38),
+            floats("layers.0.attention.wq.qscale_weight", &[], scale),
+            floats("layers.0.attention.wq.qscale_act", &[], 0.5),
+        ]
+    };
+    let zero: Expected = &[("scale-zero", Error, "layers.0.attention.wq.qscale_weight", "")];
+    let of_expert = |ignored: &str| {
+        let config = NVFP4.replace("-tensors\"", &format!("-tensors\", \"ignore\": [{ignored}]"));
+        let mut tensors = experts();
+        tensors.drain(8..);
+        tensors.push(filled("layers.0.experts.2.w1.weight", "F16", &[4, 32], 0x38));
+        model(&config, &tensors)
+    };
+    let qkv = ["k", "v"].map(|of| floats(&format!("attn.qkv_proj.{of}_scale"), &[1], 0.5));
+    let learned = [floats("attn.k_scale", &[4], -0.5)];
+    let not_learned: Expected =
+        &[("kv-scale", Error, "attn.k_scale", "-0.5"), ("kv-scale", Warning, "attn.k_scale", "")];
+    let large = floats("w", &[1, 4], 7e4);
+    let large = Tensor(
+        large.0,
+        "F32",
+        large.2,
+        [7e4, f32::INFINITY, 8e4, 1.0].map(f32::to_le_bytes).concat(),
+    );
+    let large_expected: Expected =
+        &[("magnitude", Error, "w", "80000 (2 above 65504)"), ("nonfinite", Error, "w", "1 ")];
+    for (files, expected) in [
+        (vec![("x.safetensors", safetensors(&mistral(0.5)))], &[][..]),
+        (vec![("x.safetensors", safetensors(&mistral(0.0)))], zero),
+        (of_expert(r#""re:.*experts.2.*""#), &[]),
+        (of_expert(""), &[("config-disagrees", Warning, "layers.0.experts.2.w1.weight", "F16")]),
+        (model("{}", &qkv), &[]),
+        (model("{}", &learned), &[]),
+        (model(FP8, &learned), not_learned),
+        (model(r#"{"torch_dtype": "float16"}"#, &[large]), large_expected),
+        (
+            vec![
+                ("config.json", "{}".into()),
+                (
+                    "quant_config.json",
+                    br#"{"zero_point": true, "q_group_size": 64, "w_bit": 4}"#.into(),
+                ),
+                ("x.safetensors", safetensors(&awq())),
+            ],
+            &[],
+        ),
+    ] {
+        assert_lint(&files, expected);
+    }
+}
+
+/// All blocks with a scale of zero are looked at, and numbers have the byte order of their file.
+#[test]
+fn values() {
+    const ROWS: usize = 20_000;
+    let mut tensors = vec![
+        filled("a.weight_packed", "U8", &[ROWS, 8], 0),
+        filled("a.weight_scale", "F8_E4M3", &[ROWS, 1], 0),
+        floats("a.weight_global_scale", &[1], 300.0),
+    ];
+    (tensors[0].3[0], tensors[1].3[0]) = (1, 1);
+    let zeros = model(NVFP4, &tensors);
+    tensors[0].3[8 * ROWS - 1] = 1;
+    let code = [0x38; 36];
+    let of_gguf = |input: f32| {
+        let [one, input] = [1.0, input].map(f32::to_be_bytes);
+        let entry = |name, kind, shape, data| Entry { name, kind, shape, data };
+        let entries = [
+            entry("a.weight", 40, &[64][..], &code[..]),
+            entry("a.scale", 0, &[1], &one),
+            entry("a.input_scale", 0, &[1], &input),
+        ];
+        vec![("x.gguf", gguf(&entries, true, &[]))]
+    };
+    for (files, expected) in [
+        (zeros, &[("scale-zero", Warning, "a.weight_scale", "19999 of 20000")][..]),
+        (model(NVFP4, &tensors), &[("scale-zero", Error, "a.weight_scale", "although")]),
+        (of_gguf(1.0), &[]),
+        (of_gguf(1e-39), &[("inverse-overflow", Error, "a.input_scale", "(1e-39)")]),
+    ] {
+        assert_lint(&files, expected);
+    }
+}
+
+/// A path need not be text, and a configuration may be anything.
+#[cfg(unix)]
+#[test]
+fn paths() {
+    let folder = folder("lint-paths");
+    let name = std::ffi::OsStr::from_bytes(b"\xFF.safetensors");
+    fs::write(folder.join(name), safetensors(&fp8())).expect("the build folder can be written to");
+    symlink("/dev/zero", folder.join("config.json")).expect("so can this");
+    let mut linter = Linter::new(Options::default());
+    assert!(linter.check(&folder.join(name)).expect("a good file").is_complete());
+    let found = linter.findings();
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(found[0].rule.id, "config-unreadable");
+}
+
+/// Time is no product of experts and tensors.
+#[test]
+fn many_experts() {
+    let tensor = |index: usize| floats(&format!("experts.{index}.w.x{index}"), &[1], 1.0);
+    let tensors: Vec<_> = (0..20_000).map(tensor).collect();
+    let folder = folder("lint-experts");
+    fs::write(folder.join("x.safetensors"), safetensors(&tensors)).expect("a file");
+    let found = lint(&folder, &["x.safetensors"]);
+    assert_eq!(found.len(), tensors.len());
+    assert!(found[0].message.starts_with("19999 of 20000 experts lack"), "{}", found[0].message);
+}

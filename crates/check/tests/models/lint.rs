@@ -1,0 +1,44 @@
+//! Lint of ONNX models.
+
+use std::fs;
+
+use nonfinite_check::Options;
+use nonfinite_check::lint::Linter;
+use nonfinite_check::lint::Severity::{Error, Note};
+
+use crate::folder::folder;
+use crate::onnx::{bytes, model, tensor};
+
+/// A constant stands for infinity, and onnxruntime gives blocks of zeros the scale 0.
+#[test]
+fn constants_and_scales_of_blocks() {
+    let node = |operator: &str, inputs: &[&str]| {
+        let inputs: Vec<u8> = inputs.iter().flat_map(|input| bytes(1, input.as_bytes())).collect();
+        bytes(1, &[inputs, bytes(4, operator.as_bytes())].concat())
+    };
+    let floats = |shape: &[usize], number: f32| {
+        let data = number.to_le_bytes().repeat(shape.iter().product());
+        bytes(5, &tensor("s", 1, shape, &[bytes(9, &data)]))
+    };
+    let dequantize = || node("DequantizeLinear", &["w", "s"]);
+    for (node, shape, number, expected) in [
+        (dequantize(), &[][..], 1.0, None),
+        (Vec::new(), &[], -3e38, Some(("magnitude", Note))),
+        (Vec::new(), &[2, 2], f32::MIN, Some(("magnitude", Note))),
+        (Vec::new(), &[2, 2], 3e38, Some(("magnitude", Error))),
+        (dequantize(), &[], f32::MAX, Some(("magnitude", Error))),
+        (dequantize(), &[2], 0.0, Some(("scale-zero", Error))),
+        (dequantize(), &[2, 2], 0.0, Some(("scale-zero", Note))),
+        (node("MatMulNBits", &["x", "w", "s"]), &[2], 0.0, Some(("scale-zero", Note))),
+        (node("GatherBlockQuantized", &["w", "x", "s"]), &[2], 0.0, Some(("scale-zero", Note))),
+    ] {
+        let folder = folder("lint-onnx");
+        let path = folder.join("x.onnx");
+        fs::write(&path, model(&[node, floats(shape, number)])).unwrap();
+        let mut linter = Linter::new(Options::default());
+        assert!(linter.check(&path).unwrap().is_complete());
+        let found = linter.findings();
+        let found: Vec<_> = found.iter().map(|found| (found.rule.id, found.severity)).collect();
+        assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "{shape:?} {number}");
+    }
+}
