@@ -42,7 +42,9 @@ fn blocks(
     let scales = found.looked(matrix.one(Part::Scale)?);
     let (format, bits) = (scales.format()?, grid.float_bits?);
     let (mut left, mut are_read) = (most.unwrap_or(usize::MAX), true);
-    let mut window = codes.window(grid.block.0 * grid.columns * bits / 8);
+    // A row of blocks: rows of different blocks lie in turns.
+    let rows = grid.block.0.min(grid.rows);
+    let mut window = codes.window(rows.saturating_mul(grid.columns) / (8 / bits));
     scales.elements(format.size_in_bytes(), |index, code| {
         let scale = format.to_f64(code);
         if !is(scale) {

@@ -117,38 +117,41 @@ fn of_experts(found: &mut Found<'_>) {
         let expert = name[star..].split('.').next().unwrap_or_default();
         tensors.entry(starred).or_default().insert(expert, index);
     }
-    // By the name of the module: all experts that have a tensor of the module, and those of them
-    // that are not quantised.
-    let mut experts: BTreeMap<&str, [BTreeSet<&str>; 2]> = BTreeMap::new();
+    // By the name of the module: its tensors, and all experts that have one of them.
+    let mut modules: BTreeMap<&str, (Vec<_>, BTreeSet<&str>)> = BTreeMap::new();
     let module = |name: &str| name.rfind('.').unwrap_or(0);
     for (name, of) in &tensors {
-        let is_plain = |index: usize| {
-            let looked = found.looked(index);
-            is_plain_weight(looked)
-                || found.model.config.ignores(&looked.name()[..module(looked.name())])
-        };
-        let [all, plain] = experts.entry(&name[..module(name)]).or_default();
-        all.extend(of.keys());
-        plain.extend(of.iter().filter(|(_, index)| is_plain(**index)).map(|(expert, _)| *expert));
+        let (named, experts) = modules.entry(&name[..module(name)]).or_default();
+        named.push((name, of));
+        experts.extend(of.keys());
     }
-    for [all, plain] in experts.values_mut() {
-        if plain.len() == all.len() {
-            plain.clear();
+    modules.retain(|_, (named, experts)| named.iter().any(|(_, of)| of.len() < experts.len()));
+    let model = found.model;
+    let is_plain = |index: usize| {
+        let (looked, name) = (&model.tensors[index], model.tensors[index].name());
+        is_plain_weight(looked) || model.config.ignores(&name[..module(name)])
+    };
+    for (named, mut experts) in modules.into_values() {
+        // Some experts may have been left as they were.
+        let all = named.iter().flat_map(|(_, of)| of.iter());
+        let plain = all.filter(|(_, index)| is_plain(**index)).map(|(expert, _)| *expert);
+        let plain: BTreeSet<&str> = plain.collect();
+        if plain.len() < experts.len() {
+            experts.retain(|expert| !plain.contains(expert));
         }
-        all.retain(|expert| !plain.contains(expert));
-    }
-    for (name, of) in &tensors {
-        let [all, plain] = &experts[&name[..module(name)]];
-        let mut having = of.iter().filter(|(expert, _)| !plain.contains(*expert));
-        let Some((_, &index)) = having.next() else { continue };
-        let lacking = all.len() - 1 - having.count();
-        let Some(first) = all.iter().find(|expert| !of.contains_key(*expert)) else { continue };
-        let absent = name.replacen('*', first, 1);
-        let message = format!(
-            "{lacking} of {} experts lack this tensor: the first that is missing is {absent}",
-            all.len()
-        );
-        found.add(&EXPERT_SIBLING_MISSING, index, None, message);
+        for (name, of) in named {
+            let mut having = of.iter().filter(|(expert, _)| experts.contains(*expert));
+            let Some((_, &index)) = having.next() else { continue };
+            let lacking = experts.len() - 1 - having.count();
+            let first = experts.iter().find(|expert| !of.contains_key(*expert));
+            let Some(first) = first else { continue };
+            let absent = name.replacen('*', first, 1);
+            let message = format!(
+                "{lacking} of {} experts lack this tensor: the first that is missing is {absent}",
+                experts.len()
+            );
+            found.add(&EXPERT_SIBLING_MISSING, index, None, message);
+        }
     }
 }
 
