@@ -270,16 +270,21 @@ def _launch_one(x: "Tensor", elements: int, refused: int, tally: int) -> None:
     loaded.launch(loaded.one, blocks, _THREADS, current(x.device), pointers(values))
 
 
+def _counted(x: "Tensor", elements: int, refused: int) -> list[int]:
+    """What `_launch_one` adds to zeros. Waits for the answer."""
+    import torch
+
+    memory = torch.zeros(_TALLY, dtype=torch.int64, device=x.device)
+    _launch_one(x, elements, refused, memory.data_ptr())
+    return memory.tolist()
+
+
 def _tally(x: "Tensor", refused: int) -> tuple[int, ...]:
     """Three counts of the refused kinds, and the complements of three indices. Waits for the
     answer. For the native module."""
-    import torch
-
     _check("x", x)
     x = x.detach().contiguous()
-    memory = torch.zeros(_TALLY, dtype=torch.int64, device=x.device)
-    _launch_one(x, x.numel(), refused, memory.data_ptr())
-    return tuple(word & _ALL for word in memory.tolist())
+    return tuple(word & _ALL for word in _counted(x, x.numel(), refused))
 
 
 def any_rows(x: "Tensor", predicate: str, /) -> "Tensor":

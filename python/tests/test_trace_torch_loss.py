@@ -1,5 +1,6 @@
 """`nonfinite.torch.watch` where the data, the loss or the training is at fault."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -119,11 +120,12 @@ MODELS = {
 
 
 @pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("value", [NAN, INF])
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
-def test_nan_in_the_targets(make, options):
+def test_bad_targets(make, value, options):
     """No module is blamed, and the loss, which reads the targets, is named."""
     targets = torch.zeros(3, 4)
-    targets[2, 1] = NAN
+    targets[2, 1] = value
     with watch(make(), on_bad="record", **options) as found:
         y = found._model(torch.randn(3, 4))
         loss = F.mse_loss(y, targets)  # fault: targets
@@ -196,9 +198,131 @@ def test_exploding_learning_rate(rate, factor, step, kind, module, operator, par
     assert (finding.file, finding.line) == (str(SOURCE), line_of(line))
 
 
+# The optimizer, and what makes the new weights bad.
+OPTIMIZERS = [
+    (partial(torch.optim.SGD, foreach=True), "aten._foreach_add_.List"),
+    (partial(torch.optim.SGD, fused=True), "aten._fused_sgd_.default"),
+    (partial(torch.optim.Adam, foreach=True), "aten._foreach_addcdiv_.ScalarList"),
+    (partial(torch.optim.Adam, fused=True), "aten._fused_adam_.default"),
+]
+
+
+@pytest.mark.parametrize("make,operator", OPTIMIZERS)
+def test_optimizers_that_change_all_weights_at_once(make, operator):
+    model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))
+    with torch.no_grad():
+        model[1].bias[2] = 3.3e38
+    optimizer = make(model.parameters(), lr=3e37)
+    with watch(model, on_bad="record", operations=True) as found:
+        y = model(torch.ones(3, 4))
+        (-y[0, 2]).backward()
+        optimizer.step()  # fault: all at once
+        model(torch.ones(3, 4))
+    assert (found.first.kind, found.first.operator) == ("origin", operator), str(found.first)
+    assert (found.first.module, found.first.line) == (None, line_of("all at once", HERE))
+    # Those of other weights are not told.
+    names = {each.name for each in found.first.inputs}
+    assert "1.bias" in names and not names & {"0.weight", "0.bias", "1.weight"}
+
+
 def test_the_step_after_training_diverged():
     model, x = diverged()
     assert all(each.isfinite().all() for each in model.parameters())
     with pytest.raises(BadValueError) as error, watch(model):
         model(x)
     assert error.value.finding.line == line_of("learning rate")
+
+
+class Rows(nn.Module):
+    """The assignment of the second row leaves the NaN of the first one in the tensor."""
+
+    def forward(self, x):
+        rows = torch.zeros_like(x)
+        rows[0] = (x[0] - 1e9).log()
+        rows[1] = x[1]
+        return rows
+
+
+class Scaled(nn.Module):
+    """The factor is neither a parameter nor a buffer."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.factor = nn.Linear(4, 4), torch.tensor([NAN])
+
+    def forward(self, x):
+        return self.layer(x) * self.factor
+
+
+class ScaledInside(Scaled):
+    def forward(self, x):
+        return self.layer(x * self.factor)
+
+
+class InPlace(nn.Module):
+    """The output of the last module inside, which has changed since."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.layer(x).sub_(1e9).log_()
+
+
+class Shifted(nn.Module):
+    """exp overflows, and the -Inf of the mask is another element."""
+
+    def forward(self, x):
+        return (x + 100).masked_fill(torch.eye(3, 4) > 0, -INF).exp()
+
+
+INSIDE = [
+    (Rows, "origin", "aten.log.default", None),
+    (Shifted, "origin", "aten.exp.default", None),
+    (InPlace, "origin", "aten.log_.default", None),
+    (Scaled, "entry", "aten.mul.Tensor", "tensor 1 of the operation"),
+    (ScaledInside, "entry", "aten.mul.Tensor", "tensor 1 of the operation"),
+]
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("inference", [False, True])
+@pytest.mark.parametrize("make,kind,operator,parameter", INSIDE)
+def test_faults_inside(make, kind, operator, parameter, inference, options):
+    with watch(make(), on_bad="record", **options) as found:
+        with torch.inference_mode(inference):
+            found._model(torch.ones(3, 4))
+    [finding] = found.findings
+    assert (finding.kind, finding.operator) == (kind, operator), str(finding)
+    assert (finding.parameter or "").startswith(parameter or "") and finding.module == ""
+
+
+class Product(nn.Module):
+    def forward(self, one, two):
+        return one * two
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("bad", [0, 1])
+def test_inputs_that_share_their_memory(bad, options):
+    x = torch.ones(3, 2)
+    x[1, bad] = NAN
+    with watch(Product(), on_bad="record", **options) as found:
+        found._model(x[:, 0], x[:, 1])
+    assert found.first.parameter == f"input {bad} of the model"
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("bad", ["0.weight", "0.bias", "1.weight", "1.bias"])
+def test_parameters_that_share_their_memory(bad, options):
+    """As those of cuDNN's LSTM do."""
+    model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))
+    flat = nn.utils.parameters_to_vector(model.parameters()).detach()
+    nn.utils.vector_to_parameters(flat, model.parameters())
+    with torch.no_grad():
+        model.get_parameter(bad)[1] = NAN
+    with watch(model, on_bad="record", **options) as found:
+        model(torch.ones(3, 4))
+    assert found.first.parameter == bad, str(found.first)
+    assert [each.bad for each in found.first.inputs if each.name == bad] > [0]

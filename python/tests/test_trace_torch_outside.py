@@ -17,6 +17,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch_faults import INF, NAN, line_of
 from torch_losses import SCENARIOS, SOURCE, regression
 
+import nonfinite.torch.look
+import nonfinite.torch.operations
 from nonfinite.torch import BadValueError, watch
 
 HERE = Path(__file__)
@@ -116,6 +118,46 @@ def test_watches_of_two_models_with_one_loss():
         assert (each.first.line, each.first.module) == (here("between two models"), None)
 
 
+@pytest.mark.parametrize("options", [{}, {"once_a_step": True}], ids=str)
+def test_a_function_of_the_program_does_not_run_alone_among_ranks(options, tmp_path):
+    """It may wait for the other ranks, which do not run theirs again."""
+    calls = []
+
+    class Collective(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, gradient):
+            calls.append(1)
+            return gradient / 0
+
+    torch.distributed.init_process_group("gloo", f"file://{tmp_path}/s", rank=0, world_size=1)
+    try:
+        with watch(nn.Linear(4, 4), on_bad="record", **options) as found:
+            Collective.apply(found._model(torch.ones(3, 4))).sum().backward()
+    finally:
+        torch.distributed.destroy_process_group()
+    assert calls == [1] and found.first.operator == "CollectiveBackward"
+
+
+def test_a_change_in_place_copies_nothing_from_a_device(monkeypatch):
+    """Statistics of what was changed are taken of bad tensors only."""
+    monkeypatch.setattr(nonfinite.torch.look, "_HERE", "nowhere")
+    looks = []
+    take = nonfinite.torch.operations.look
+    monkeypatch.setattr(nonfinite.torch.operations, "look",
+                        lambda *given: (looks.append(given), take(*given))[1])
+    with watch(nn.Linear(4, 4), on_bad="record") as found:
+        for factor in (1, 2):
+            assert not looks
+            y = found._model(torch.ones(3, 4)).mul_(0).add_(2e38).mul_(factor)  # fault: in place
+            y[0, 0].backward()
+    assert (found.first.operator, found.first.line) == ("aten.mul_.Tensor", here("in place"))
+    assert found.first.inputs[0].min is None and found.first.inputs[0].bad == 0
+
+
 class Energy(nn.Module):
     """The model itself asks for gradients."""
 
@@ -163,11 +205,11 @@ def test_dispatch_modes_of_the_program(where):
             with Counting() as counting:
                 y = model(torch.ones(3, 4))
             assert modes() == 0
-            y.mean().backward()
+            y[0, 0].backward()
         else:
             y = model(torch.ones(3, 4))
             with Counting() as counting:
-                y.mean().backward()
+                y[0, 0].backward()
                 assert modes() == 1
         assert modes() == 0 and counting.count
         y = model(torch.ones(3, 4))

@@ -223,6 +223,91 @@ def test_a_watch_after_an_interrupt(options):
     assert found.first.line == line_of("after an interrupt", HERE)
 
 
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("whole", [True, False])
+def test_an_interrupt_that_the_program_catches(whole, options):
+    """Inside of the watch. What comes after is looked at as before."""
+    model = nn.Sequential(nn.Linear(4, 4), Interrupted())
+    with watch(model, on_bad="record", **options) as found:
+        with pytest.raises(KeyboardInterrupt):
+            model(X) if whole else model[1](X)
+        model[1].now = False
+        with torch.no_grad():
+            model[0].weight.fill_(0)
+            model[0].bias.fill_(1)
+        for _ in range(2):
+            (model(X).sum() / 0).backward()  # fault: after a caught interrupt
+    assert [each.module for each in found.findings] == [None, None]
+    assert found.first.line == line_of("after a caught interrupt", HERE)
+
+
+class Waiting(nn.Module):
+    """Its call in one thread begins before that in another one, and ends later or before."""
+
+    def __init__(self, begun, go):
+        super().__init__()
+        self.layer, self.begun, self.go = nn.Linear(4, 4), begun, go
+
+    def forward(self, x, waits):
+        if waits:
+            self.begun.set()
+            assert self.go.wait(60)
+        return self.layer(x)
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+def test_calls_in_two_threads(options):
+    begun, go = threading.Event(), threading.Event()
+    model = Waiting(begun, go)
+    with watch(model, on_bad="record", **options) as found:
+        thread = threading.Thread(target=lambda: model(X, True))
+        thread.start()
+        assert begun.wait(60)
+        (model(X, False).sum() / 0).backward()  # fault: beside a thread
+        go.set()
+        thread.join()
+    [finding] = found.findings
+    assert (finding.module, finding.line) == (None, line_of("beside a thread", HERE)), str(finding)
+
+
+class GivesWeight(nn.Module):
+    """The output, and that of a module inside, are parameters."""
+
+    def __init__(self, bad):
+        super().__init__()
+        self.weight, self.inner, self.bad = nn.Parameter(torch.ones(3, 4)), None, bad
+        if bad:
+            self.inner, self.root = GivesWeight(False), Root()
+
+    def forward(self, x):
+        return self.root(self.inner(x)) if self.bad else self.weight
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("bad", [False, True])
+def test_no_hooks_are_left_on_parameters(bad, options):
+    model = GivesWeight(bad)
+    with watch(model, on_bad="record", **options) as found:
+        for _ in range(3):
+            model(X).sum().backward()
+            assert len(next(model.parameters())._backward_hooks or ()) <= 2
+    assert bool(found.findings) == bad
+    assert not any(each._backward_hooks for each in model.parameters())
+
+
+def test_the_history_has_the_loss_of_the_model_only():
+    model, other = nn.Linear(4, 4), nn.Linear(4, 4)
+    with watch(model, on_bad="record") as found:
+        for step in range(3):
+            y = model(X)
+            (other(y.detach()).sum() * 0 + 7).backward()
+            (y.sum() * 0 + step).backward()
+            with torch.no_grad():
+                model.weight.fill_(1e9)
+        (model(X).sum() / 0).backward()
+    assert [each.loss for each in found.first.history] == [0, 1, 2, float("inf")]
+
+
 class NoHooks(nn.Parameter):
     def register_hook(self, hook):
         raise RuntimeError("no hooks")

@@ -1,5 +1,6 @@
 """What `nonfinite.torch.watch` does not see, and says so."""
 
+import pickle
 import warnings
 
 import pytest
@@ -9,6 +10,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
 from torch.distributed.tensor import Replicate, Shard, distribute_tensor
 from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_module
+from torch.nn.attention.flex_attention import flex_attention
 from torch_faults import Faulty, Logarithm
 
 from nonfinite.torch import UnsupportedError, watch
@@ -136,6 +138,99 @@ def test_a_replay_of_a_compiled_function_compiles_nothing(options):
         model(X)
     assert found.first.operator == "aten.log.default"
     assert dict(frames) == before and before["total"] > 0
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+def test_a_replica_of_data_parallel(options):
+    """It has the hooks of the model, and is none of the model's modules."""
+    model = nn.Linear(4, 4)
+    with watch(model, on_bad="record", **options) as found:
+        replica = model._replicate_for_data_parallel()
+        replica.weight, replica.bias = model.weight, model.bias
+        replica(X)
+        model(X)
+    assert found.findings == [] and found.steps == 1
+
+
+def rows(y, x):
+    torch.autograd.grad(y.sum(0), x, torch.eye(4), is_grads_batched=True)
+
+
+def jacobian(y, x):
+    torch.autograd.functional.jacobian(lambda y: y * 2, y.detach(), vectorize=True)
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("run", [rows, jacobian])
+def test_gradients_in_a_transform(run, options):
+    model, x = nn.Linear(4, 4), X.clone().requires_grad_()
+    with watch(model, on_bad="record", **options) as found:
+        for _ in range(2):
+            run(model(x), x)
+    assert found.findings == []
+
+
+def conditional(x):
+    return torch.cond(x.sum() > 1e9, lambda x: x.cos(), lambda x: x.sin(), (x,))
+
+
+def attention(x):
+    """On the CPU it has no gradient."""
+    one = x.detach()[None, None]
+    return x + flex_attention(one, one, one)
+
+
+class Higher(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.layer, self.function = nn.Linear(4, 4), function
+
+    def forward(self, x):
+        return self.function(self.layer(x))
+
+
+@pytest.mark.filterwarnings("ignore:flex_attention called without torch.compile")
+@pytest.mark.parametrize("options", [{}, {"once_a_step": True}], ids=str)
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("function", [conditional, attention])
+def test_operators_of_higher_order(function, inside, options):
+    model = Higher(function if inside else nn.Identity())
+    after = nn.Identity() if inside else function
+    with watch(model, on_bad="record", **options) as found:
+        for divisor in (1, 0):
+            (after(model(X)).sum() / divisor).backward()
+    [finding] = found.findings
+    assert finding.operator == "aten.div.Tensor"
+
+
+class WithState(nn.Linear):
+    """Files with it have no hooks."""
+
+    def __getstate__(self):
+        return {name: each for name, each in self.__dict__.items() if "hooks" not in name}
+
+
+def test_a_class_with_its_own_state():
+    model = nn.Sequential(WithState(4, 4))
+    with watch(model):
+        model(X)
+        pickle.dumps(model)
+
+
+def test_a_model_that_is_not_initialised():
+    with pytest.raises(UnsupportedError, match="0.weight is not initialised"):
+        watch(nn.Sequential(nn.LazyLinear(4)))
+    with pytest.raises(UnsupportedError, match="running_mean is not initialised"):
+        watch(nn.LazyBatchNorm1d(affine=False))
+
+
+def test_a_torch_without_stances(monkeypatch):
+    """Before torch 2.6."""
+    torch._dynamo.reset()
+    monkeypatch.delattr(torch.compiler, "set_stance")
+    with watch(Faulty(Logarithm()), on_bad="record") as found:
+        found._model(X)
+    assert found.first.operator == "aten.log.default"
 
 
 @pytest.fixture

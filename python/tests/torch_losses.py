@@ -53,6 +53,18 @@ def rows_without_a_score(y):
     return -scores.logsumexp(-1).mean()
 
 
+def overflow_beside_a_mask(y):
+    logits = (y * 0 + 100).masked_fill(torch.eye(3, 4) > 0, -INF)
+    return logits.exp().sum()  # fault: beside a mask
+
+
+def parts_of_a_tensor(y):
+    parts = torch.zeros(3)
+    parts[0] = (y[0, 0] - 1e9).log()  # fault: parts
+    parts[1] = y[1, 0]
+    return parts.mean()
+
+
 class Inverse(torch.autograd.Function):
     """The slope is that of 1 / x, and the value is not."""
 
@@ -177,6 +189,19 @@ def summed():
     return model, train
 
 
+def temporal_difference():
+    """The model is called again, without gradients, before the loss."""
+    model, x = small(), torch.ones(3, 4)
+
+    def train():
+        now = model(x)
+        with torch.no_grad():
+            later = model(x + 1)
+        ((now - later) / 0).mean().backward()  # fault: temporal difference
+
+    return model, train
+
+
 def two_models():
     one, two, x = small(), small(), torch.ones(3, 4)
 
@@ -261,6 +286,10 @@ SCENARIOS = [
              phase="backward"),
     Scenario("logsumexp of rows of -Inf", of_loss(rows_without_a_score), "rows",
              "aten.masked_fill.Scalar", "intended"),
+    Scenario("exp beside a mask", of_loss(overflow_beside_a_mask), "beside a mask",
+             "aten.exp.default"),
+    Scenario("parts of a loss in one tensor", of_loss(parts_of_a_tensor), "parts",
+             "aten.log.default"),
     Scenario("backward of an autograd.Function", of_loss(function_of_the_program), "function",
              "aten.div.Tensor in InverseBackward", phase="backward"),
     Scenario("contrastive loss in f16", of_loss(contrastive), "contrastive", "aten.div.Tensor"),
@@ -271,6 +300,7 @@ SCENARIOS = [
       for name, operator in zip(OPTIMIZERS, ("aten.mean", "aten.pow", "aten.mean"), strict=True)],
     Scenario("accumulated gradients", accumulated, "accumulated", "aten.div.Tensor"),
     Scenario("sum of losses", summed, "summed", "aten.div.Tensor"),
+    Scenario("temporal difference", temporal_difference, "temporal difference", "aten.div.Tensor"),
     Scenario("two models with one loss", two_models, "two models", "aten.log.default"),
     Scenario("a model that returns its loss", returned, "returned", "aten.log.default", module=""),
     Scenario("DataParallel on the CPU", data_parallel, "data parallel", "aten.log.default"),

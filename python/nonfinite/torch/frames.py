@@ -8,10 +8,12 @@ from functools import cache
 from types import FrameType
 
 import torch
+from torch import nn
 
 _OURS = os.path.dirname(os.path.abspath(__file__))
 _REPLAY = os.path.join(_OURS, "replay.py")
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__))
+_CALL = nn.Module._wrapped_call_impl.__code__
 
 Place = tuple[str, int]
 
@@ -37,6 +39,17 @@ def caller() -> Place | None:
             return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
     return None
+
+
+def called(modules: list[nn.Module]) -> bool:
+    """Whether calls of all these modules are on the stack, as often as here."""
+    frame: FrameType | None = sys._getframe(1)
+    left = list(modules)
+    while frame is not None and left:
+        if frame.f_code is _CALL and frame.f_locals["self"] in left:
+            left.remove(frame.f_locals["self"])
+        frame = frame.f_back
+    return not left
 
 
 def code_of(place: Place | None) -> str | None:

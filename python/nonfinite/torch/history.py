@@ -39,6 +39,11 @@ class History:
         grows = loss is not None and not abs(loss) <= bound
         self._last.append(self._weighed(step, loss) if grows else Past(step, loss, None, None))
 
+    def drop(self) -> None:
+        """The backward pass that began last was not one of the loss."""
+        if self._last.pop() is self._first:
+            self._first = None
+
     def diverging(self, step: int) -> tuple[Past, ...]:
         """The first step, and the last ones until now. Empty if the weights have not grown."""
         first = self._first

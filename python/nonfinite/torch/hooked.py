@@ -93,7 +93,8 @@ def attach(module: Module, before: Before, after: After) -> Callable[[], None]:
     own = {each.id for each in hooks}
 
     def without(state: dict[str, Any]) -> None:
-        for name in _HOOKS:
+        # A class may leave them out.
+        for name in filter(state.__contains__, _HOOKS):
             pairs = state[name].items()
             state[name] = OrderedDict((key, each) for key, each in pairs if key not in own)
 

@@ -81,6 +81,12 @@ def in_transform() -> bool:
     return torch._C._functorch.peek_interpreter_stack() is not None
 
 
+def is_batched(tensor: Tensor) -> bool:
+    """Whether `torch.autograd.grad(is_grads_batched=True)` made a tensor, by a transform of its
+    own."""
+    return torch._C._functorch.is_legacy_batchedtensor(tensor)
+
+
 def values(tensor: Tensor) -> Tensor:
     """A dense tensor with the numbers of a tensor, without gradient: the values of a sparse tensor,
     and all elements of a nested one. Raises UnsupportedError for a DTensor."""
@@ -156,7 +162,7 @@ def look(name: str, tensor: Tensor) -> Look:
     numbers = plain(tensor)
     shape = tuple(tensor.shape)
     if numbers is None:
-        return Look(name, kind, shape, tensor.numel(), 0, 0, 0, 0, None, None, None, None, None)
+        return unknown(name, tensor)
     found = stats(numbers.cpu().resolve_neg())
     counts = (found.census.nan, found.census.pos_inf, found.census.neg_inf)
     firsts = [_index(each.first, shape) for each in counts if each.first is not None]
@@ -175,6 +181,13 @@ def look(name: str, tensor: Tensor) -> Look:
         max_abs=found.max_abs.value if found.max_abs else None,
         limit=torch.finfo(tensor.dtype).max,
     )
+
+
+def unknown(name: str, tensor: Tensor) -> Look:
+    """A tensor whose numbers are finite, and otherwise not looked at."""
+    tensor = values(tensor)
+    kind, shape = str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape)
+    return Look(name, kind, shape, tensor.numel(), 0, 0, 0, 0, None, None, None, None, None)
 
 
 def _index(coordinate: tuple[int, ...], shape: tuple[int, ...]) -> int:

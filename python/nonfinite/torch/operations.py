@@ -3,25 +3,48 @@
 
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch._ops import OpOverload
 from torch.autograd.function import BackwardCFunction
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from nonfinite.torch import frames
 from nonfinite.torch.hooked import written
-from nonfinite.torch.look import finite, look, tensors
+from nonfinite.torch.look import finite, is_away, look, tensors, unknown
 from nonfinite.torch.report import BACKWARD, FORWARD
-from nonfinite.torch.storages import Storages, storage
+from nonfinite.torch.storages import Storages, fills, span, storage
 from nonfinite.trace.results import ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, Look
 
-Named = Mapping[int, tuple[str, Tensor]]
+Named = Mapping[int, list[tuple[str, Tensor]]]
 """Names of tensors, by their `storage`: views have the same. Each with the tensor of the model."""
+
+
+def by_storage(pairs: Iterable[tuple[str, Tensor]]) -> dict[int, list[tuple[str, Tensor]]]:
+    """Names of tensors, of which several may share their memory."""
+    found: dict[int, list[tuple[str, Tensor]]] = {}
+    for name, tensor in pairs:
+        found.setdefault(storage(tensor), []).append((name, tensor))
+    return found
+
+
+def name_of(names: Named, tensor: Tensor) -> tuple[str, Tensor] | None:
+    """The name of a tensor or of what it is a view of, and the tensor of the model."""
+    known = names.get(storage(tensor), ())
+    if len(known) < 2:
+        return known[0] if known else None
+    start, end = span(tensor)
+    spans = [(*span(own), name, own) for name, own in known]
+    parts = [(name, own) for first, last, name, own in spans if first < end and start < last]
+    same = [(name, own) for first, last, name, own in spans if (first, last) == (start, end)]
+    # A view of several tensors is bad because of the one that is.
+    bad = [each for each in parts if not finite(each[1])]
+    return next(iter([*same, *bad, *parts]), None)
 
 
 @dataclass(eq=False)
@@ -50,8 +73,9 @@ class Operations(TorchDispatchMode):
 
     `named` gives names to parameters and buffers. `where` says which module is running, and
     `backward` whether the operation belongs to a backward pass. `whole`: the mode sees the
-    program, and not the replay of a call. A tensor with a NaN that no operation made comes from
-    outside then, as the targets of a loss do, and the first operation that reads it is an entry.
+    program from the start, or the replay of a call with good inputs. A bad tensor that no operation
+    made comes from outside then, as the targets of a loss do, and the first operation that reads it
+    is an entry.
     """
 
     def __init__(
@@ -99,6 +123,8 @@ class Operations(TorchDispatchMode):
         more than a second."""
         return False
 
+    supports_higher_order_operators = True
+
     def __enter__(self) -> Any:
         self._next_node = torch._C._autograd._get_sequence_nr()
         return super().__enter__()
@@ -123,14 +149,18 @@ class Operations(TorchDispatchMode):
             place = frames.caller()
             self.places.update((number, place) for number in range(self._next_node, node))
             self._next_node = node
-        if self.only_places or func.is_view:
+        if self.only_places or getattr(func, "is_view", False):
             return func(*args, **kwargs)
-        changes = func._schema.is_mutable
+        changes = mutates(func)
         # What the operation changes is gone afterwards.
         changed = read(func, args, kwargs, True) if changes else []
-        before = [(each, look("input", each)) for each in changed]
+        # Statistics of a good tensor on a device would cost a copy of the tensor.
+        before = [
+            (each, unknown("input", each) if is_away(each) and finite(each) else look("input", each))
+            for each in changed
+        ]
         result = func(*args, **kwargs)
-        if changes and func._schema.name in _OVERWRITES:
+        if changes and func._schema.name in _OVERWRITES and fills(args[0]):
             self.causes.pop(args[0])
         self._look_at(func, args, kwargs, result, before)
         return result
@@ -138,7 +168,19 @@ class Operations(TorchDispatchMode):
     def _look_at(
         self, func: Any, args: Any, kwargs: Any, result: Any, before: list[tuple[Tensor, Look]]
     ) -> None:
-        bad = [each for each in tensors(result) if not finite(each)]
+        if _name(func).startswith(_OF_LISTS) and isinstance(args[0], (list, tuple)):
+            # A step of an optimizer: the first tensors, the second ones, and so on. What changes
+            # them returns none.
+            looks = {id(each): (each, found) for each, found in before}
+            for number in range(many := len(args[0])):
+                row = tuple(_element(each, number, many) for each in args)
+                named = {name: _element(each, number, many) for name, each in kwargs.items()}
+                own = [looks[id(each)] for each in tensors((row, named)) if id(each) in looks]
+                made = result[number] if result else [each for each, _ in own]
+                self._look_at(func, row, named, made, own)
+            return
+        outputs = tensors(result) or [each for each, _ in before]
+        bad = [each for each in outputs if not finite(each)]
         if bad:
             self._judge(func, args, kwargs, bad, before, frames.caller())
 
@@ -149,7 +191,7 @@ class Operations(TorchDispatchMode):
         kept = {id(each): found for each, found in before}
         shown = []
         for number, each in enumerate(_floats(func, args, kwargs)):
-            name, own = self._named.get(storage(each), (f"{number}", each))
+            name, own = name_of(self._named, each) or (f"{number}", each)
             found = kept.get(id(each))
             shown.append(look(name, own) if found is None else replace(found, name=name))
         return tuple(shown)
@@ -172,11 +214,11 @@ class Operations(TorchDispatchMode):
         cause = next((each for each in causes if each is not None), None)
         outside = None
         if kind is None and cause is None and self._whole:
-            outside = next((each for each, found in inputs if found.nan), None)
+            outside = next((each for each, found in inputs if not found.only_minus_inf), None)
             if outside is not None:
                 kind, parameter = ENTRY, self._name_of(outside, args, kwargs)
         known = cause is not None and cause.kind != INTENDED
-        if kind is not None and not (known and kind == NAN_FROM_INF):
+        if kind == ENTRY or kind is not None and not known:
             operator = str(func)
             node = torch._C._current_autograd_node() if self._backward() else None
             if node is not None:
@@ -198,7 +240,7 @@ class Operations(TorchDispatchMode):
         """The name of a tensor from outside."""
         number = [each is tensor for each in tensors((args, kwargs))].index(True)
         name = f"tensor {number} of the operation, which was bad before the watch saw it"
-        return self.inputs.get(storage(tensor), (name,))[0]
+        return (name_of(self.inputs, tensor) or (name,))[0]
 
     def _kind(
         self,
@@ -210,16 +252,23 @@ class Operations(TorchDispatchMode):
     ) -> tuple[str | None, str | None]:
         """The kind, and the name of a bad parameter. None: explained."""
         for tensor, found in inputs:
-            named = self._named.get(storage(tensor))
+            named = name_of(self._named, tensor)
             # The mode may have seen what made the parameter bad, as a step of the optimizer.
             known = self.causes.get(tensor) is not None
             if named is not None and not known and not found.only_minus_inf:
                 return ENTRY, named[0]
         nan = any(each.nan for each in outputs)
-        if inputs:
-            explained = not nan or any(found.nan for _, found in inputs)
-            return (None if explained else NAN_FROM_INF), None
         masks = [each for each in _numbers((args, kwargs)) if not math.isfinite(each)]
+        if inputs:
+            if nan and not any(found.nan for _, found in inputs):
+                return NAN_FROM_INF, None
+            # The +Inf is of other elements than the -Inf of a mask.
+            overflows = any(each.pos_inf for each in outputs) and not masks
+            factor = kwargs.get("alpha", 1)
+            keeps = _name(func) in _KEEP_SIGNS and factor == abs(factor)
+            if overflows and keeps and all(found.only_minus_inf for _, found in inputs):
+                return ORIGIN, None
+            return None, None
         if masks and not nan:
             return INTENDED, None
         # That includes `empty`, whose memory may hold anything. The operation becomes a finding
@@ -239,8 +288,29 @@ class Operations(TorchDispatchMode):
 
 _OVERWRITES = {"aten::fill_", "aten::copy_", "aten::zero_", "aten::normal_", "aten::uniform_"}
 
+# No -Inf becomes +Inf here.
+_KEEP_SIGNS = {
+    "aten::exp", "aten::exp_", "aten::exp2", "aten::expm1", "aten::add", "aten::add_",
+    "aten::softplus", "aten::cumsum", "aten::sum", "aten::mean", "aten::logsumexp",
+    "aten::logcumsumexp", "aten::_to_copy", "aten::copy_",
+}  # fmt: skip
+
+
+# They get a list of tensors for each of their arguments.
+_OF_LISTS = ("aten::_foreach_", "aten::_fused_adam", "aten::_fused_sgd", "aten::_fused_adagrad")
+
 
 RUNNING = ("running_mean", "running_var")
+
+
+def mutates(func: Any) -> bool:
+    """Whether an operation changes a tensor. Operators of higher order, such as `torch.cond`, have
+    no schema, and change none."""
+    return isinstance(func, OpOverload) and func._schema.is_mutable
+
+
+def _name(func: Any) -> str:
+    return func._schema.name if isinstance(func, OpOverload) else ""
 
 
 @cache
@@ -262,6 +332,8 @@ def read(func: Any, args: Any, kwargs: Any, changed: bool) -> list[Tensor]:
     the batch is in them, too, when the operation has run, and when the call runs again. The
     schemas of some of the operations do not say that.
     """
+    if not isinstance(func, OpOverload):
+        return [] if changed else tensors((args, kwargs))
     names = _arguments(func)
     given = {**dict(zip((name for name, _ in names), args, strict=False)), **kwargs}
     if RUNNING[0] in given:
@@ -272,6 +344,11 @@ def read(func: Any, args: Any, kwargs: Any, changed: bool) -> list[Tensor]:
         return []
     return tensors([given[name] for name, writes in names
                     if writes is changed and name in given and name != "out"])
+
+
+def _element(value: Any, number: int, many: int) -> Any:
+    """What belongs to one of many tensors, of a list for all of them."""
+    return value[number] if isinstance(value, (list, tuple)) and len(value) == many else value
 
 
 def _floats(func: Any, args: Any, kwargs: Any) -> list[Tensor]:
@@ -292,7 +369,7 @@ def _numbers(value: Any) -> list[float]:
     return []
 
 
-def named(model: torch.nn.Module) -> dict[int, tuple[str, Tensor]]:
+def named(model: torch.nn.Module) -> dict[int, list[tuple[str, Tensor]]]:
     """The names of parameters and buffers."""
     pairs = [*model.named_parameters(), *model.named_buffers()]
-    return {storage(tensor): (written(name), tensor) for name, tensor in pairs}
+    return by_storage((written(name), tensor) for name, tensor in pairs)

@@ -9,12 +9,13 @@ from typing import Any, Protocol
 
 import torch
 from torch import Tensor
+from torch.autograd.function import BackwardCFunction
 from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
 from nonfinite.torch import frames
 from nonfinite.torch.later import Later
-from nonfinite.torch.look import finite, in_transform, is_away, look, tensors
-from nonfinite.torch.operations import Found, Named, Operations
+from nonfinite.torch.look import finite, in_transform, is_away, is_batched, look, tensors
+from nonfinite.torch.operations import Found, Named, Operations, mutates
 from nonfinite.torch.report import BACKWARD
 from nonfinite.trace.results import ORIGIN, Look
 
@@ -79,7 +80,7 @@ class _Window(Operations):
         return super().cause_of(outputs, masks=masks)
 
     def _run(self, func: Any, args: Any, kwargs: Any) -> Any:
-        if func._schema.is_mutable:
+        if mutates(func):
             self.settle()
         return super()._run(func, args, kwargs)
 
@@ -87,7 +88,7 @@ class _Window(Operations):
         self, func: Any, args: Any, kwargs: Any, result: Any, before: list[tuple[Tensor, Look]]
     ) -> None:
         results = tensors(result)
-        if func._schema.is_mutable or not any(map(is_away, results)):
+        if mutates(func) or not any(map(is_away, results)):
             super()._look_at(func, args, kwargs, result, before)
             return
         place = frames.caller()
@@ -105,6 +106,13 @@ class _Window(Operations):
     @classmethod
     def ignore_compile_internals(cls) -> bool:
         return True
+
+
+def _may_wait(node: Any) -> bool:
+    """Whether a node that runs again may wait for other ranks, which do not run theirs again: a
+    function of the program or of a library."""
+    distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
+    return distributed and (isinstance(node, BackwardCFunction) or "::" in node.name())
 
 
 class Outside:
@@ -125,7 +133,7 @@ class Outside:
         self._thread = 0
         self._theirs: Any = None
         self._ours: Any = None
-        self._names: dict[int, tuple[str, Tensor]] = {}
+        self._names: dict[int, list[tuple[str, Tensor]]] = {}
 
     def join(self, watch: Watching) -> None:
         """A watch is entered."""
@@ -181,14 +189,15 @@ class Outside:
         self._is_open = True
         self._mode.__enter__()
 
-    def close(self) -> None:
-        """A watched model is called, or backward begins."""
+    def close(self) -> bool:
+        """A watched model is called, or backward begins. Returns whether operations were looked at
+        until now."""
         if not self._is_open or threading.get_ident() != self._thread:
-            return
+            return False
         stack = _get_current_dispatch_mode_stack()
         if self._mode not in stack:
             # Torch has set all modes aside, and will put them back.
-            return
+            return False
         self._is_open = False
         # Modes that the program has entered since lie above, and stay.
         above = stack[stack.index(self._mode) + 1 :]
@@ -198,6 +207,7 @@ class Outside:
             TorchDispatchMode.__enter__(each)
         # A program that never runs backward would keep more tensors with each call of the model.
         self._mode.settle()
+        return True
 
     def _entered(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """A function that runs backward, with a look at what it begins with."""
@@ -207,8 +217,9 @@ class Outside:
             if run is not self._ours:
                 # Another package calls the function of an earlier watch, inside of ours.
                 return original(*given, **named)
-            roots, _, keeps, creates, *_ = given
+            roots, grads, keeps, creates, *_ = given
             passes = torch.compiler.is_compiling() or in_transform() or in_backward()
+            passes = passes or any(map(is_batched, tensors(grads)))
             if not passes and not self._watches:
                 self.close()
                 self._end()
@@ -280,8 +291,9 @@ class Outside:
         mode.places = seen.places
         found = None
         try:
-            with mode, torch.no_grad():
-                found = mode.cause_of(getattr(node, "apply", node)(*got))
+            if not _may_wait(node):
+                with mode, torch.no_grad():
+                    found = mode.cause_of(getattr(node, "apply", node)(*got))
         except Exception:
             # A node that cannot run alone is named itself.
             pass

@@ -30,6 +30,9 @@ def refuse(model: nn.Module) -> None:
             raise UnsupportedError(f"parameter {name} is on the device meta, and has no numbers")
     for name, buffer in model.named_buffers():
         refuse_distributed(f"buffer {name}", buffer)
+    for name, each in (*model.named_parameters(), *model.named_buffers()):
+        if torch.nn.parameter.is_lazy(each):
+            raise UnsupportedError(f"{name} is not initialised: call the model once before")
 
 
 def refuse_distributed(name: str, tensor: Tensor) -> None:

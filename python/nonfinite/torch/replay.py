@@ -2,6 +2,7 @@
 """Runs one call of a module again, to name the operation."""
 
 import sys
+import threading
 import weakref
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, contextmanager, suppress
@@ -14,8 +15,7 @@ from torch import Tensor, nn
 from nonfinite.torch.frames import Place
 from nonfinite.torch.hooked import owns
 from nonfinite.torch.look import finite, look, mapped, tensors, version
-from nonfinite.torch.operations import RUNNING, Found, Named, Operations
-from nonfinite.torch.storages import storage
+from nonfinite.torch.operations import RUNNING, Found, Named, Operations, by_storage
 from nonfinite.trace.results import Look
 
 
@@ -50,6 +50,8 @@ class Call:
     hooks: list[Any] = field(default_factory=list)
     """Those of the gradients of the inputs."""
     released: bool = False
+    reopens: bool = False
+    """Of the outermost call: whether the look at operations outside of the model goes on."""
 
     def inputs(self) -> list[Tensor]:
         """The tensors that the module got."""
@@ -122,29 +124,49 @@ def autocasts(devices: Iterable[str]) -> list[tuple[str, torch.dtype, bool]]:
     ]
 
 
+class PerThread(threading.local):
+    """What has begun and not ended, of each thread by itself."""
+
+    def __init__(self) -> None:
+        self.open: list[Any] = []
+
+
 class Running:
     """Which module runs, and whose nodes of autograd run in backward. `root`: what runs where no
     module does: in a replay, the module of the call. None: code outside of the model."""
 
     def __init__(self, root: nn.Module | None) -> None:
         self._root = root
-        self._open: list[tuple[nn.Module, int]] = []
+        self._begun = PerThread()
         self._nodes: list[tuple[range, nn.Module]] = []
         self.hook: Callable[[Tensor], None] | None = None
         """Called with the gradient of each output of a module."""
+        self.leaves: list[Any] = []
+        """The handles of the hooks of parameters, which stay behind the replay."""
 
     def enter(self, module: nn.Module) -> None:
         """A module begins. Autograd numbers the nodes that are made from now on."""
-        self._open.append((module, torch._C._autograd._get_sequence_nr()))
+        self._begun.open.append((module, torch._C._autograd._get_sequence_nr()))
 
     def leave(self, output: Any) -> None:
         """The module that began last ends. Those inside have ended before."""
-        module, first = self._open.pop()
+        module, first = self._begun.open.pop()
         self._nodes.append((range(first, torch._C._autograd._get_sequence_nr()), module))
         if self.hook is not None:
             for each in tensors(output):
                 if each.requires_grad:
-                    each.register_hook(self.hook)
+                    handle = each.register_hook(self.hook)
+                    if each.is_leaf:
+                        self.leaves.append(handle)
+
+    @contextmanager
+    def without_hooks(self) -> Any:
+        """No hooks of a replay are left on parameters afterwards."""
+        try:
+            yield
+        finally:
+            for each in self.leaves:
+                each.remove()
 
     def forget(self) -> None:
         """There will be no backward through the nodes made so far."""
@@ -152,8 +174,8 @@ class Running:
 
     def module(self) -> nn.Module | None:
         """The innermost module that runs, or that made the node that runs."""
-        if self._open:
-            return self._open[-1][0]
+        if self._begun.open:
+            return self._begun.open[-1][0]
         node = torch._C._current_autograd_node()
         if node is not None:
             number = node._sequence_nr()
@@ -179,7 +201,8 @@ def as_before(call: Call) -> Any:
     torch.set_rng_state(call.random)
     try:
         with ExitStack() as autocast:
-            if "torch._dynamo" in sys.modules:
+            # Before torch 2.6 compiled functions stay so, and what they compute is not seen.
+            if "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance"):
                 autocast.enter_context(torch.compiler.set_stance("force_eager"))
             for device, dtype, enabled in call.autocast:
                 autocast.enter_context(torch.autocast(device, dtype, enabled))
@@ -194,11 +217,19 @@ def as_before(call: Call) -> Any:
                     buffer.data.copy_(kept)
 
 
+def _mode(call: Call, named: Named, where: Callable[[], Any]) -> Operations:
+    """For a replay in forward."""
+    names = {**named}
+    for key, pairs in names_of(call).items():
+        names[key] = [*pairs, *names.get(key, ())]
+    return Operations(names, where, lambda: False, whole=not call.inputs_bad())
+
+
 def forward(
     call: Call, named: Named, where: Callable[[], Any]
 ) -> tuple[Found | None, tuple[Look, ...]]:
     """The operation behind the first bad output, and the outputs that were bad again."""
-    mode = Operations({**named, **names_of(call)}, where, lambda: False)
+    mode = _mode(call, named, where)
     with as_before(call), mode:
         output = call.module.forward(*call.args, **call.kwargs)
     return mode.cause_of(output), bad_looks(output)
@@ -217,7 +248,7 @@ def until_bad_input(
 
     Runs while `call` itself has not ended. The replay ends where the child gets a bad input.
     """
-    mode = Operations({**named, **names_of(call)}, where, lambda: False)
+    mode = _mode(call, named, where)
     found: list[Found] = []
 
     def look(_: Any, args: Any, kwargs: Any) -> None:
@@ -235,7 +266,7 @@ def until_bad_output(
 ) -> tuple[Found | None, tuple[Look, ...]]:
     """The operation in `call` that made an output of a module inside bad, and the bad outputs. The
     replay ends there, unless the output is a mask."""
-    mode = Operations({**named, **names_of(call)}, where, lambda: False)
+    mode = _mode(call, named, where)
     found, looks = list[Found | None](), tuple[Look, ...]()
 
     def look(_: Any, args: Any, kwargs: Any, output: Any) -> None:
@@ -287,7 +318,7 @@ def backward(call: Call, named: Named, running: Running) -> Found | None:
                 raise _EnoughError
 
     running.hook = look
-    with as_before(call), torch.enable_grad(), ExitStack() as hooks:
+    with as_before(call), torch.enable_grad(), running.without_hooks():
         args, kwargs = mapped(call.args, leaf), mapped(call.kwargs, leaf)
         # The lines, by which the nodes of autograd are named.
         mode.only_places = True
@@ -299,7 +330,7 @@ def backward(call: Call, named: Named, running: Running) -> Found | None:
         if not pairs or not wanted:
             return None
         for each in wanted:
-            hooks.callback(each.register_hook(look).remove)
+            running.leaves.append(each.register_hook(look))
         with suppress(_EnoughError), mode:
             torch.autograd.grad(
                 [output for output, _ in pairs], wanted, [grad for _, grad in pairs],
@@ -313,7 +344,6 @@ def names_of(call: Call) -> Named:
     is an entry. An input that was changed in place since is not what the model got."""
     outermost = call.outermost()
     pairs = enumerate(zip(outermost.inputs(), outermost.versions, strict=True))
-    return {
-        storage(each): (f"input {n} of the model", each) for n, (each, before) in pairs
-        if version(each) == before
-    }  # fmt: skip
+    return by_storage(
+        (f"input {n} of the model", each) for n, (each, before) in pairs if version(each) == before
+    )

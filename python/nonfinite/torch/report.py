@@ -41,7 +41,8 @@ class Finding:
     """An operation that made a NaN or an infinity."""
 
     kind: str
-    """"origin", "NaN from Inf", "entry", or "unknown" if the operation was not found again."""
+    """"origin", "NaN from Inf", "entry", "intended" for a mask that reached the loss, or "unknown"
+    if the operation was not found again."""
     phase: str
     """"forward" or "backward"."""
     module: str | None

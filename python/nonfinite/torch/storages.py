@@ -31,6 +31,27 @@ def _key(tensor: Tensor) -> tuple[int, Callable[[], bool]]:
     return id(tensor), lambda: ref() is None
 
 
+def span(tensor: Tensor) -> tuple[int, int]:
+    """The bytes of its memory that a tensor is in: the first one, and the one behind the last."""
+    if tensor.is_nested:
+        tensor = tensor.values()
+    try:
+        start = tensor.storage_offset() * tensor.itemsize
+        pairs = zip(tensor.shape, tensor.stride(), strict=True)
+    except (NotImplementedError, RuntimeError):
+        return 0, 0
+    last = sum((size - 1) * stride for size, stride in pairs)
+    return start, start + (last + 1) * tensor.itemsize if tensor.numel() else start
+
+
+def fills(tensor: Tensor) -> bool:
+    """Whether a tensor is all of its memory."""
+    try:
+        return tensor.numel() * tensor.itemsize >= tensor.untyped_storage().nbytes()
+    except (NotImplementedError, RuntimeError):
+        return True
+
+
 class Storages(Generic[Value]):
     """A value for each memory. Views of one memory have the same value. Keeps no tensor, so that a
     program with a mask in each step needs no more memory in each step."""

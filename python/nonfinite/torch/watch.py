@@ -25,11 +25,11 @@ from nonfinite.torch.hooked import (
     written,
 )
 from nonfinite.torch.later import Later
-from nonfinite.torch.look import finite, in_transform, is_away, look, tensors, version
+from nonfinite.torch.look import finite, in_transform, is_away, is_batched, look, tensors, version
 from nonfinite.torch.operations import Found, Named, Operations, named
 from nonfinite.torch.outside import in_backward, outside
 from nonfinite.torch.refuse import refuse
-from nonfinite.torch.replay import Call, Calls, Running
+from nonfinite.torch.replay import Call, Calls, PerThread, Running
 from nonfinite.torch.replays import Replays
 from nonfinite.torch.report import BACKWARD, FORWARD, BadValueError, Finding, made
 from nonfinite.torch.scaler import Scaler
@@ -88,7 +88,7 @@ class Watch:
         self._exits = contextlib.ExitStack()
         self._mode: Operations | None = None
         self._running = Running(None)
-        self._stack: list[Call] = []
+        self._stack = PerThread()
         self._calls = Calls()
         self._replays = Replays(model)
         self._found_in: int | None = None
@@ -151,12 +151,12 @@ class Watch:
     ) -> None:
         try:
             # The program may end because of what the device has not been asked for yet.
-            if not self._stack and (kind is None or issubclass(kind, Exception)):
+            if not self._stack.open and (kind is None or issubclass(kind, Exception)):
                 self._later.answer()
         finally:
             self._exits.close()
             # Torch calls no hook of a module that ends by KeyboardInterrupt.
-            self._stack.clear()
+            self._stack = PerThread()
             self._running = Running(None)
             self._release()
             self._entered = False
@@ -168,18 +168,26 @@ class Watch:
     def _before(self, module: nn.Module, args: Any, kwargs: Any) -> None:
         if torch.compiler.is_compiling() or in_transform():
             return
+        path = self._paths.get(module)
+        if path is None:
+            # A replica of DataParallel, on one of several devices, has the hooks, too.
+            return
         if self._replays.running is not None:
             self._replays.running.enter(module)
             return
         self._called.add(module)
-        parent = self._stack[-1] if self._stack else None
+        if module is self._top:
+            self._drop_interrupted(module)
+        stack = self._stack.open
+        parent = stack[-1] if stack else None
+        was_open = False
         if parent is None:
-            outside.close()
+            was_open = outside.close()
             if not in_backward():
                 self._begin(module)
         call = Call(
             module,
-            self._paths[module],
+            path,
             parent,
             args,
             kwargs,
@@ -187,8 +195,9 @@ class Watch:
             [version(each) for each in tensors((args, kwargs))],
             frames.caller() if self._backward or self._once_a_step else None,
             replay.autocasts(self._devices) if parent is None else [],
+            reopens=was_open,
         )
-        self._stack.append(call)
+        stack.append(call)
         if self._mode is not None:
             self._running.enter(module)
             if parent is None:
@@ -213,25 +222,42 @@ class Watch:
             self.steps += 1
 
     def _after(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
-        if torch.compiler.is_compiling() or in_transform():
+        if torch.compiler.is_compiling() or in_transform() or module not in self._paths:
             return
         if self._replays.running is not None:
             self._replays.running.leave(output)
             return
-        if not self._stack or self._stack[-1].module is not module:
+        stack = self._stack.open
+        if not stack or not any(each.module is module for each in reversed(stack)):
             # `_before` raised the finding of the call before.
             return
-        call = self._stack.pop()
-        if self._mode is not None:
-            self._running.leave(output)
-            if not self._stack:
-                self._mode.inputs = {}
+        call = self._pop(output)
+        while call.module is not module:
+            # Torch calls no hook of a module that an interrupt ends, which the caller caught.
+            call = self._pop(output)
+        if self._mode is not None and not stack:
+            self._mode.inputs = {}
         if output is not None and self._found_in != self.steps:
             self._look(call, output)
         if call.parent is not None:
             call.release_inputs()
-        if not self._stack and self._backward and torch.is_grad_enabled() and not in_backward():
-            outside.open()
+        if not stack and not in_backward():
+            if call.reopens or self._backward and torch.is_grad_enabled():
+                outside.open()
+
+    def _pop(self, output: Any) -> Call:
+        """Ends the innermost call."""
+        if self._mode is not None:
+            self._running.leave(output)
+        return self._stack.open.pop()
+
+    def _drop_interrupted(self, *begun: nn.Module) -> None:
+        """Drops all calls, if the outermost one is not on the stack of Python: the program caught
+        its KeyboardInterrupt. `begun`: a module whose call begins."""
+        calls = self._stack.open
+        if calls and not frames.called([*begun, calls[0].module]):
+            while calls:
+                self._pop(None)
 
     def _look(self, call: Call, output: Any) -> None:
         """Looks at the output of a call, or asks the device, and waits for gradients."""
@@ -240,7 +266,8 @@ class Watch:
         for number, each in enumerate(outputs):
             # A container often returns the output of its last child.
             if self._seen is not None and self._seen[0]() is each:
-                if self._seen[1] == version(each):
+                # In inference mode nothing tells a change in place.
+                if self._seen[1] == version(each) != -1:
                     continue
             if self.is_later(each):
                 self._later.ask(each, partial(self._bad_later, call, number))
@@ -299,7 +326,10 @@ class Watch:
         reaches those, or a parameter, if it matters."""
         for number, each in enumerate(outputs):
             if each.requires_grad:
-                each.register_hook(partial(self._gradient, call, number))
+                handle = each.register_hook(partial(self._gradient, call, number))
+                if each.is_leaf:
+                    # A parameter, which stays.
+                    call.hooks.append(handle)
         for number, each in enumerate(call.inputs()):
             if each.requires_grad:
                 # A program may call its model with one tensor in many steps.
@@ -308,14 +338,14 @@ class Watch:
 
     def _gradient(self, call: Call, number: int, grad: Tensor) -> None:
         """An output of the outermost call has a gradient."""
-        if self._replays.running is None and not call.released:
+        if self._replays.running is None and not call.released and not is_batched(grad):
             # A replay drops the bad ones.
             call.grads[number] = grad
             self._see(f"gradient of output {number}", call, None, grad)
 
     def _see(self, title: str, call: Call | None, parameter: Tensor | None, grad: Tensor) -> None:
         """Looks at a gradient."""
-        if self._replays.running is not None:
+        if self._replays.running is not None or is_batched(grad):
             return
         self._reached = True
         if self._found_in == self.steps:
@@ -364,7 +394,8 @@ class Watch:
 
     def is_busy(self) -> bool:
         """Whether a call of a module runs, or a replay."""
-        return bool(self._stack) or self._replays.running is not None
+        self._drop_interrupted()
+        return bool(self._stack.open) or self._replays.running is not None
 
     def is_idle(self) -> bool:
         """Whether no call of a module waits for backward."""
@@ -398,6 +429,8 @@ class Watch:
     def backward_ends(self, ran: bool, keeps: bool, creates: bool) -> None:
         """Backward ends. `ran`: without an error. `keeps`: the graph. `creates`: a graph of the
         gradients, which are a part of the step then."""
+        if creates or not self._reached:
+            self._history.drop()
         if not self._reached and not self.is_idle():
             # It is one of another model, and this one waits for another backward.
             return
