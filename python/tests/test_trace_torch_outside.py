@@ -45,6 +45,8 @@ def test_the_operation_is_named(scenario, options):
     assert (finding.kind, finding.phase) == (scenario.kind, scenario.phase), str(finding)
     assert (finding.module, finding.line) == (scenario.module, scenario.line), str(finding)
     assert finding.file == str(SOURCE)
+    beside = "-Inf, the output has +Inf" in str(finding)
+    assert beside == (scenario.fault == "beside a mask"), str(finding)
     assert bool(finding.history) == scenario.name.startswith("diverges"), str(finding)
     if finding.history:
         first, *_, last = finding.history

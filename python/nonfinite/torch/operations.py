@@ -154,11 +154,7 @@ class Operations(TorchDispatchMode):
         changes = mutates(func)
         # What the operation changes is gone afterwards.
         changed = read(func, args, kwargs, True) if changes else []
-        # Statistics of a good tensor on a device would cost a copy of the tensor.
-        before = [
-            (each, unknown("input", each) if is_away(each) and finite(each) else look("input", each))
-            for each in changed
-        ]
+        before = [(each, _look_before(each)) for each in changed]
         result = func(*args, **kwargs)
         if changes and func._schema.name in _OVERWRITES and fills(args[0]):
             self.causes.pop(args[0])
@@ -301,6 +297,13 @@ _OF_LISTS = ("aten::_foreach_", "aten::_fused_adam", "aten::_fused_sgd", "aten::
 
 
 RUNNING = ("running_mean", "running_var")
+
+
+def _look_before(tensor: Tensor) -> Look:
+    """What a tensor holds that an operation will change. Of a good one on a device there are no
+    statistics: they would cost a copy of the tensor."""
+    take = unknown if is_away(tensor) and finite(tensor) else look
+    return take("input", tensor)
 
 
 def mutates(func: Any) -> bool:

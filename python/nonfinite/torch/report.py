@@ -9,7 +9,7 @@ import torch
 
 from nonfinite._native import NonFiniteError
 from nonfinite.torch import frames
-from nonfinite.trace.results import WORDS, Look, as_json
+from nonfinite.trace.results import ORIGIN, WORDS, Look, as_json
 
 FORWARD, BACKWARD = "forward", "backward"
 UNKNOWN = "unknown"
@@ -85,7 +85,9 @@ class Finding:
         head = f"{self.kind} in {self.phase}: {self.operator or 'some operation'} {where}"
         lines = [f"{head}, step {self.step}{rank}"]
         if self.kind in WORDS:
-            lines.append(f"  {WORDS[self.kind]}")
+            beside = self.kind == ORIGIN and any(each.bad for each in self.inputs)
+            words = "the inputs have -Inf, the output has +Inf" if beside else WORDS[self.kind]
+            lines.append(f"  {words}")
         if self.file is not None:
             lines.append(f"  {self.file}:{self.line}: {self.code or ''}".rstrip())
         if self.parameter is not None:

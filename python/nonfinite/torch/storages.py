@@ -36,12 +36,14 @@ def span(tensor: Tensor) -> tuple[int, int]:
     if tensor.is_nested:
         tensor = tensor.values()
     try:
-        start = tensor.storage_offset() * tensor.itemsize
-        pairs = zip(tensor.shape, tensor.stride(), strict=True)
+        start = int(tensor.storage_offset())
+        strides = map(int, tensor.stride())
     except (NotImplementedError, RuntimeError):
+        # As in `_key`.
         return 0, 0
-    last = sum((size - 1) * stride for size, stride in pairs)
-    return start, start + (last + 1) * tensor.itemsize if tensor.numel() else start
+    pairs = zip(tensor.shape, strides, strict=True)
+    end = start + sum((size - 1) * stride for size, stride in pairs) + 1
+    return start * tensor.itemsize, (end if tensor.numel() else start) * tensor.itemsize
 
 
 def fills(tensor: Tensor) -> bool:
