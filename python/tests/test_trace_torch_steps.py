@@ -226,44 +226,34 @@ def test_a_watch_after_an_interrupt(options):
 @pytest.mark.parametrize("options", MODES, ids=str)
 @pytest.mark.parametrize("whole", [True, False])
 def test_an_interrupt_that_the_program_catches(whole, options):
-    """Inside of the watch. What comes after is looked at as before."""
-    model = nn.Sequential(nn.Linear(4, 4), Interrupted())
+    """What comes after is looked at as before."""
+    model, x = nn.Sequential(Interrupted()), X.clone().requires_grad_()
     with watch(model, on_bad="record", **options) as found:
         with pytest.raises(KeyboardInterrupt):
-            model(X) if whole else model[1](X)
-        model[1].now = False
-        with torch.no_grad():
-            model[0].weight.fill_(0)
-            model[0].bias.fill_(1)
+            model(x) if whole else model[0](x)
+        model[0].now = False
         for _ in range(2):
-            (model(X).sum() / 0).backward()  # fault: after a caught interrupt
+            (model(x).sum() / 0).backward()  # fault: after a caught interrupt
     assert [each.module for each in found.findings] == [None, None]
     assert found.first.line == line_of("after a caught interrupt", HERE)
 
 
 class Waiting(nn.Module):
-    """Its call in one thread begins before that in another one, and ends later or before."""
-
-    def __init__(self, begun, go):
-        super().__init__()
-        self.layer, self.begun, self.go = nn.Linear(4, 4), begun, go
-
-    def forward(self, x, waits):
-        if waits:
-            self.begun.set()
-            assert self.go.wait(60)
-        return self.layer(x)
+    def forward(self, x, wait):
+        wait()
+        return x
 
 
 @pytest.mark.parametrize("options", MODES, ids=str)
 def test_calls_in_two_threads(options):
-    begun, go = threading.Event(), threading.Event()
-    model = Waiting(begun, go)
+    """One begins before the other, and ends later."""
+    begun, go, model = threading.Event(), threading.Event(), Waiting()
     with watch(model, on_bad="record", **options) as found:
-        thread = threading.Thread(target=lambda: model(X, True))
+        thread = threading.Thread(target=lambda: model(X, lambda: begun.set() or go.wait(60)))
         thread.start()
         assert begun.wait(60)
-        (model(X, False).sum() / 0).backward()  # fault: beside a thread
+        x = X.clone().requires_grad_()
+        (model(x, lambda: None).sum() / 0).backward()  # fault: beside a thread
         go.set()
         thread.join()
     [finding] = found.findings
@@ -271,41 +261,35 @@ def test_calls_in_two_threads(options):
 
 
 class GivesWeight(nn.Module):
-    """The output, and that of a module inside, are parameters."""
-
-    def __init__(self, bad):
+    def __init__(self):
         super().__init__()
-        self.weight, self.inner, self.bad = nn.Parameter(torch.ones(3, 4)), None, bad
-        if bad:
-            self.inner, self.root = GivesWeight(False), Root()
+        self.weight = nn.Parameter(X.clone())
 
     def forward(self, x):
-        return self.root(self.inner(x)) if self.bad else self.weight
+        return self.weight
 
 
 @pytest.mark.parametrize("options", MODES, ids=str)
 @pytest.mark.parametrize("bad", [False, True])
 def test_no_hooks_are_left_on_parameters(bad, options):
-    model = GivesWeight(bad)
+    """Of the call, and of a replay."""
+    model = nn.Sequential(GivesWeight(), Root()) if bad else GivesWeight()
     with watch(model, on_bad="record", **options) as found:
         for _ in range(3):
             model(X).sum().backward()
-            assert len(next(model.parameters())._backward_hooks or ()) <= 2
+            assert len(next(model.parameters())._backward_hooks) <= 2
     assert bool(found.findings) == bad
-    assert not any(each._backward_hooks for each in model.parameters())
+    assert not next(model.parameters())._backward_hooks
 
 
 def test_the_history_has_the_loss_of_the_model_only():
     model, other = nn.Linear(4, 4), nn.Linear(4, 4)
     with watch(model, on_bad="record") as found:
-        for step in range(3):
-            y = model(X)
-            (other(y.detach()).sum() * 0 + 7).backward()
-            (y.sum() * 0 + step).backward()
-            with torch.no_grad():
-                model.weight.fill_(1e9)
-        (model(X).sum() / 0).backward()
-    assert [each.loss for each in found.first.history] == [0, 1, 2, float("inf")]
+        for divisor in (1, 0):
+            other(X).sum().backward()
+            (model(X).sum() * 0 + 1).div(divisor).backward()
+            model.weight.data.fill_(1e9)
+    assert [each.loss for each in found.first.history] == [1, torch.inf]
 
 
 class NoHooks(nn.Parameter):

@@ -141,8 +141,8 @@ class Running:
         self._nodes: list[tuple[range, nn.Module]] = []
         self.hook: Callable[[Tensor], None] | None = None
         """Called with the gradient of each output of a module."""
-        self.leaves: list[Any] = []
-        """The handles of the hooks of parameters, which stay behind the replay."""
+        self.hooks = ExitStack()
+        """Removes those of parameters, which would stay behind the replay."""
 
     def enter(self, module: nn.Module) -> None:
         """A module begins. Autograd numbers the nodes that are made from now on."""
@@ -157,16 +157,7 @@ class Running:
                 if each.requires_grad:
                     handle = each.register_hook(self.hook)
                     if each.is_leaf:
-                        self.leaves.append(handle)
-
-    @contextmanager
-    def without_hooks(self) -> Any:
-        """No hooks of a replay are left on parameters afterwards."""
-        try:
-            yield
-        finally:
-            for each in self.leaves:
-                each.remove()
+                        self.hooks.callback(handle.remove)
 
     def forget(self) -> None:
         """There will be no backward through the nodes made so far."""
@@ -318,7 +309,7 @@ def backward(call: Call, named: Named, running: Running) -> Found | None:
                 raise _EnoughError
 
     running.hook = look
-    with as_before(call), torch.enable_grad(), running.without_hooks():
+    with as_before(call), torch.enable_grad(), running.hooks:
         args, kwargs = mapped(call.args, leaf), mapped(call.kwargs, leaf)
         # The lines, by which the nodes of autograd are named.
         mode.only_places = True
@@ -330,7 +321,7 @@ def backward(call: Call, named: Named, running: Running) -> Found | None:
         if not pairs or not wanted:
             return None
         for each in wanted:
-            running.leaves.append(each.register_hook(look))
+            running.hooks.callback(each.register_hook(look).remove)
         with suppress(_EnoughError), mode:
             torch.autograd.grad(
                 [output for output, _ in pairs], wanted, [grad for _, grad in pairs],
