@@ -180,7 +180,6 @@ class Watch:
             self._drop_interrupted(module)
         stack = self._stack.open
         parent = stack[-1] if stack else None
-        was_open = False
         if parent is None:
             was_open = outside.close()
             if not in_backward():
@@ -195,9 +194,10 @@ class Watch:
             [version(each) for each in tensors((args, kwargs))],
             frames.caller() if self._backward or self._once_a_step else None,
             replay.autocasts(self._devices) if parent is None else [],
-            reopens=was_open,
         )
         stack.append(call)
+        if parent is None:
+            call.reopens = was_open
         if self._mode is not None:
             self._running.enter(module)
             if parent is None:
@@ -222,21 +222,25 @@ class Watch:
             self.steps += 1
 
     def _after(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
-        if torch.compiler.is_compiling() or in_transform() or module not in self._paths:
+        if torch.compiler.is_compiling() or in_transform():
             return
         if self._replays.running is not None:
-            self._replays.running.leave(output)
+            if module in self._paths:
+                self._replays.running.leave(output)
             return
         stack = self._stack.open
-        if not stack or not any(each.module is module for each in reversed(stack)):
-            # `_before` raised the finding of the call before.
-            return
-        call = self._pop(output)
-        while call.module is not module:
+        if not stack or stack[-1].module is not module:
+            numbers = [number for number, each in enumerate(stack) if each.module is module]
+            if not numbers:
+                # `_before` raised the finding of the call before, or the module is a replica.
+                return
             # Torch calls no hook of a module that an interrupt ends, which the caller caught.
-            call = self._pop(output)
-        if self._mode is not None and not stack:
-            self._mode.inputs = {}
+            self._drop(numbers[-1] + 1)
+        call = stack.pop()
+        if self._mode is not None:
+            self._running.leave(output)
+            if not stack:
+                self._mode.inputs = {}
         if output is not None and self._found_in != self.steps:
             self._look(call, output)
         if call.parent is not None:
@@ -245,19 +249,19 @@ class Watch:
             if call.reopens or self._backward and torch.is_grad_enabled():
                 outside.open()
 
-    def _pop(self, output: Any) -> Call:
-        """Ends the innermost call."""
-        if self._mode is not None:
-            self._running.leave(output)
-        return self._stack.open.pop()
+    def _drop(self, kept: int) -> None:
+        """Drops the calls that an interrupt has ended."""
+        while len(self._stack.open) > kept:
+            self._stack.open.pop()
+            if self._mode is not None:
+                self._running.leave(None)
 
     def _drop_interrupted(self, *begun: nn.Module) -> None:
         """Drops all calls, if the outermost one is not on the stack of Python: the program caught
         its KeyboardInterrupt. `begun`: a module whose call begins."""
         calls = self._stack.open
         if calls and not frames.called([*begun, calls[0].module]):
-            while calls:
-                self._pop(None)
+            self._drop(0)
 
     def _look(self, call: Call, output: Any) -> None:
         """Looks at the output of a call, or asks the device, and waits for gradients."""
