@@ -40,7 +40,10 @@ pub(super) fn all(found: &mut Found<'_>) {
         if let Some((kind, first)) = looked.report.first().filter(|_| !is_cache) {
             let all = looked.report.found.as_ref().into_array();
             let count: u64 = all.iter().map(|finding| finding.count).sum();
-            let message = format!("{count} numbers are not finite; the first is {kind}");
+            let message = match count {
+                1 => format!("one number is not finite: {kind}"),
+                _ => format!("{count} numbers are not finite; the first is {kind}"),
+            };
             // A constant of ONNX is infinite where a maximum begins, and in masks.
             let is_start = looked.is_of_onnx && looked.report.elements == 1 && kind != "NaN";
             let severity = if is_start { Severity::Note } else { NONFINITE.severity };
