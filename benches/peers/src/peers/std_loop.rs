@@ -143,14 +143,11 @@ macro_rules! builds {
             #[inline(always)]
             fn call<T: Element, L: Loop<T>>(x: &[T], out: &mut [u8]) -> L::R {
                 $(#[$attribute])*
-                fn compiled<T: Element, L: Loop<T>>(x: &[T], out: &mut [u8]) -> L::R {
+                unsafe fn compiled<T: Element, L: Loop<T>>(x: &[T], out: &mut [u8]) -> L::R {
                     L::run(x, out)
                 }
-                #[allow(unused_unsafe, reason = "a build without `target_feature` is safe to call")]
                 // SAFETY: the CPU has the instructions, see the trait.
-                unsafe {
-                    compiled::<T, L>(x, out)
-                }
+                unsafe { compiled::<T, L>(x, out) }
             }
         }
     )* };

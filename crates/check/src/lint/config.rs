@@ -54,7 +54,7 @@ struct Named {
     longest: usize,
     /// Patterns, cut at each `*`.
     patterns: Vec<Vec<String>>,
-    /// The expressions behind `re:`, which match from the beginning of a part of a name.
+    /// The expressions after `re:`, which match from the beginning of a part of a name.
     expressions: Vec<Regex>,
     /// Whether an expression was left out.
     is_uncertain: bool,
@@ -192,7 +192,7 @@ impl Config {
             let entries = config.get(key).and_then(Value::as_object).into_iter().flatten();
             entries.filter_map(|(name, own)| Some((name.as_str(), own.as_object()?)))
         };
-        // Expressions of GPTQModel: one behind `-:` names what is not quantised.
+        // GPTQModel gives expressions. An expression after `-:` names modules that are not quantised.
         for (name, own) in objects("dynamic") {
             let own = Scheme::new(own).over(&scheme);
             match name.strip_prefix("-:") {
@@ -200,7 +200,7 @@ impl Config {
                 None => self.give(&format!("re:{}", name.trim_start_matches("+:")), own),
             }
         }
-        // Names and expressions of AutoRound.
+        // AutoRound gives names and expressions.
         for (name, own) in objects("extra_config") {
             let is_expression = name.contains(['*', '\\', '^', '$', '[', '(', '+', '?', '|']);
             let prefix = if is_expression { "re:" } else { "" };
