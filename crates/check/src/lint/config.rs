@@ -192,7 +192,7 @@ impl Config {
             let entries = config.get(key).and_then(Value::as_object).into_iter().flatten();
             entries.filter_map(|(name, own)| Some((name.as_str(), own.as_object()?)))
         };
-        // GPTQModel gives expressions. An expression after `-:` names modules that are not quantised.
+        // GPTQModel gives expressions. After `-:` stands what is not quantised.
         for (name, own) in objects("dynamic") {
             let own = Scheme::new(own).over(&scheme);
             match name.strip_prefix("-:") {
