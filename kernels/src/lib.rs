@@ -31,6 +31,14 @@
 //! rules, dispatch and tokens.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// Where no backend is hand-written, such as on wasm, nothing calls the loops over vectors.
+#![cfg_attr(
+    not(any(
+        all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
+        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
+    )),
+    allow(dead_code, unused_macros)
+)]
 
 #[cfg(any(feature = "std", test))]
 extern crate std;
@@ -80,6 +88,11 @@ mod sse2;
 #[cfg(feature = "stats")]
 mod stats;
 pub mod strided;
+
+#[cfg(all(target_arch = "x86", target_feature = "sse2"))]
+use core::arch::x86 as intrinsics;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use core::arch::x86_64 as intrinsics;
 
 pub use backend::Backend;
 pub use bitmap::Bitmap;

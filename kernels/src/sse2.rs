@@ -6,11 +6,7 @@
 //! ```
 #![expect(unsafe_code, reason = "intrinsics that the target has")]
 
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
-
+use crate::intrinsics::*;
 use crate::pieces::{Places, places};
 use crate::rule::Rule;
 use crate::scalar::elements;

@@ -1,11 +1,7 @@
 //! Chooses between lanes, and orders them.
 
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
-
 use super::{Avx2, V};
+use crate::intrinsics::*;
 #[cfg(feature = "stats")]
 use crate::isa::Isa;
 use crate::loops::Blend;

@@ -5,13 +5,10 @@ mod lanes;
 mod pack;
 mod scale;
 
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
 use crate::greatest::Greatest;
+use crate::intrinsics::*;
 use crate::isa::{Isa, With, op};
 use crate::leaves::{Leaves, leaves};
 use crate::pieces::{Block, Hit, Line, Long, Places, places};

@@ -1,11 +1,7 @@
 //! Packs answers: of 32 elements from several registers into one, and of one register into bits.
 
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
-
 use super::{Avx2, V};
+use crate::intrinsics::*;
 use crate::isa::{Isa, With};
 
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for.

@@ -1,12 +1,8 @@
 //! Multiplies a register of elements.
 
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
-
 use super::{Avx2, V};
 use crate::float::format;
+use crate::intrinsics::*;
 use crate::loops::Multiply;
 
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for.

@@ -1,11 +1,7 @@
 //! Chooses between lanes, and orders them.
 
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
-
 use super::{Avx512, V};
+use crate::intrinsics::*;
 use crate::loops::Blend;
 #[cfg(feature = "stats")]
 use crate::loops::Order;

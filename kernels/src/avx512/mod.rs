@@ -6,13 +6,10 @@ mod pack;
 mod scale;
 
 use core::arch::asm;
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
 use core::mem::MaybeUninit;
 
 use crate::greatest::Greatest;
+use crate::intrinsics::*;
 use crate::isa::{Isa, With, op};
 use crate::leaves::{Leaves, leaves};
 use crate::pieces::{Block, Hit, Line, Long, Places, places};

@@ -1,11 +1,7 @@
 //! Packs the answers of a block from its registers.
 
-#[cfg(target_arch = "x86")]
-use core::arch::x86::*;
-#[cfg(target_arch = "x86_64")]
-use core::arch::x86_64::*;
-
 use super::{Avx512, V};
+use crate::intrinsics::*;
 use crate::isa::Isa;
 use crate::pieces::Block;
 
