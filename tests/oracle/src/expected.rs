@@ -26,6 +26,8 @@ pub struct Expected {
     pub(crate) format: Format,
     /// The sizes of a tensor whose rows are checked; else none.
     pub(crate) sizes: Vec<usize>,
+    /// The only axis along which rows are checked, if not all are.
+    axis: Option<usize>,
     pub(crate) codes: Vec<u64>,
     pub(crate) kinds: Vec<Kind>,
     pub(crate) valid: Option<Vec<bool>>,
@@ -69,6 +71,7 @@ impl Expected {
         Self {
             format,
             sizes: Vec::new(),
+            axis: None,
             kinds: codes.iter().map(|&bits| kind(format, bits)).collect(),
             valid: None,
             outputs: Vec::new(),
@@ -98,6 +101,12 @@ impl Expected {
     pub fn with_nulls(self, valid: Vec<bool>) -> Self {
         assert_eq!(valid.len(), self.codes.len());
         Self { valid: Some(valid), answers: OnceLock::new(), summary: OnceLock::new(), ..self }
+    }
+
+    /// Rows are checked along this axis only.
+    #[must_use]
+    pub fn along(self, axis: usize) -> Self {
+        Self { axis: Some(axis), ..self }
     }
 
     /// The masks go into outputs of these layouts too.
@@ -221,6 +230,7 @@ impl Expected {
     /// elements may have more rows than there is memory.
     pub(crate) fn axes(&self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.sizes.len())
+            .filter(|axis| self.axis.is_none_or(|only| only == *axis))
             .map(|axis| (axis, self.rows(axis)))
             .filter(|(_, rows)| *rows < 1 << 20)
     }
