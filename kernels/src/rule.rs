@@ -373,6 +373,28 @@ mod tests {
         }
     }
 
+    /// The leaves that are fast for such rules are chosen for a format with this exponent.
+    fn is_fast<const W: usize>(exponent: u64) {
+        let finite = Rule::equal(W, exponent, exponent).not();
+        assert!(finite.is_ones::<W>() && finite.not().is_ones::<W>(), "{finite:?}");
+        for hits in [Rule::greater(W, max(W), exponent), finite.not()] {
+            assert!(hits.screen::<W>().is_some() && hits.is_greater(), "{hits:?}");
+        }
+        let inf = Rule::equal(W, max(W), exponent);
+        assert!(inf.screen::<W>().is_some() && inf.is_equal::<W>(), "{inf:?}");
+        assert_eq!(finite.screen::<W>().is_some(), W == 1, "{finite:?}");
+    }
+
+    #[test]
+    fn rules_of_formats_are_fast() {
+        is_fast::<1>(0x7C);
+        is_fast::<1>(0x78);
+        is_fast::<2>(0x7C00);
+        is_fast::<2>(0x7F80);
+        is_fast::<4>(0x7F80_0000);
+        is_fast::<8>(0x7FF0 << 48);
+    }
+
     #[test]
     fn nan_or_positive_infinity() {
         for bits in 0..=0xFFFF_u64 {
