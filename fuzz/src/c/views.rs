@@ -167,10 +167,12 @@ impl Call for View {
             x.apart_from(&out)?;
             validity.iter().try_for_each(|bits| bits.apart_from(&out))?;
         }
+        // An output elsewhere may overlap the sizes and strides, which lie elsewhere too.
+        let Some(at) = out.range() else { return Ok((None, false)) };
         if self.function == 0 && validity.is_some() {
             return Err(NF_ERR_VALIDITY);
         }
-        let (Some(x), Some(at)) = (x.range(), out.range()) else { return Ok((None, false)) };
+        let Some(x) = x.range() else { return Ok((None, false)) };
         let Some(coordinate) = coordinate.range() else { return Ok((None, false)) };
         let bits = match validity.map(|bits| bits.range()) {
             Some(None) => return Ok((None, false)),
