@@ -1,6 +1,7 @@
 //! Functions for typed slices. Each does the same as a method of [`crate::TensorView`].
 //!
-//! The width of an element is known here, so a program links only the loops of that width.
+//! The width of an element is known here, so a program links only the loops of that width. Only
+//! [`mask_vec`], [`any_rows`] and [`count_rows`] make a view, which links the loops of all widths.
 
 use core::mem::MaybeUninit;
 

@@ -4,7 +4,7 @@
 //! ```text
 //! fewer than 64 bytes      answered at once                       short.rs
 //! up to 2 KiB              one leaf                               loops/
-//! more, and any census     a driver; for a search, one leaf       drivers.rs
+//! more, and a census       a driver; for a search, one leaf       drivers.rs
 //! ```
 //!
 //! An entry is generic over the width of an element, so that a caller links only the leaves of that

@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | masked bits above a bound | 0 | bound |
 //! | masked bits equal to a bound | bound ^ MAX: the bound becomes the greatest integer | MAX - 1 |
+//! | masked bits equal to the mask, below the sign | 0 | mask - 1 |
 //! | the opposite of a rule | !flip: the order turns around | !least - 1 |
 //! | never, always | mask = 0: see [`Rule::constant`] | |
 //!

@@ -2,9 +2,9 @@
 //! of the target has: no backend is looked up, and a rule that the caller knows is a constant here.
 //!
 //! ```text
-//! x86         SSE2; elements of 8 bytes, which SSE2 cannot compare, one by one
-//! AArch64     one line, with zeros after the input; masks element by element
-//! others      element by element
+//! SSE2     elements of 8 bytes, which SSE2 cannot compare, one by one
+//! NEON     one line, with zeros after the input; masks element by element
+//! others   element by element
 //! ```
 
 use crate::pieces::Places;

@@ -17,8 +17,8 @@
 //!         lowest = min(lowest, key)
 //!         highest = max(highest, key)
 //!         count zeros, and magnitudes below the least normal number
-//!     if a key is that of NaN or of an infinity: again, and a number that was seen before stands
-//!         in for elements that are not finite, which are counted
+//!     if a key is that of NaN or of an infinity: repeat, count the elements that are not finite,
+//!         and use a number that was seen before in their place
 //! ```
 //!
 //! ```text

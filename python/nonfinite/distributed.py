@@ -41,10 +41,10 @@ def check(
 ) -> Report:
     """Check files on a cluster.
 
-    The report is equal byte for byte to that of `nonfinite.check` with `places=False`. The driver
-    reads the headers only. `piece` is the number of bytes in a task. Without an engine, threads of
-    this process do the work. The option `threads` has no meaning here: the engine knows how many
-    tasks run at a time.
+    The report is equal byte for byte to that of `nonfinite.check` with `places=False`. Of .npy,
+    .safetensors and .gguf files the driver reads the headers only. `piece` is the number of bytes
+    in a task. Without an engine, threads of this process do the work. The option `threads` has no
+    meaning here: the engine knows how many tasks run at a time.
 
     Raises the errors of `nonfinite.check`, and those of the engine.
     """

@@ -50,8 +50,9 @@ def check(
     A file that could not be checked is in the report, with its `error`, and the report is not
     `complete`. `Report.ok` is True if everything was looked at and nothing is bad.
 
-    Raises OSError (such as FileNotFoundError) for a path that leads to no file or to one that
-    cannot be read, ValueError for no paths, and ValueError or TypeError for a wrong option.
+    Raises OSError (such as FileNotFoundError) for a path that leads to no file of a known format or
+    to one that cannot be read, ValueError for no paths, and ValueError or TypeError for a wrong
+    option.
 
     >>> report = nonfinite.check("checkpoints/", stats=True)        # doctest: +SKIP
     >>> [tensor.name for tensor in report.bad_tensors]              # doctest: +SKIP

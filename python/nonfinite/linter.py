@@ -119,8 +119,9 @@ def lint(
     A file that could not be checked is in the report, with its `error`, and the report is not
     `complete`. `LintReport.ok` is True if everything was looked at and there is no error.
 
-    Raises OSError (such as FileNotFoundError) for a path that leads to no file or to one that
-    cannot be read, ValueError for no paths, and ValueError or TypeError for a wrong option.
+    Raises OSError (such as FileNotFoundError) for a path that leads to no file of a known format or
+    to one that cannot be read, ValueError for no paths, and ValueError or TypeError for a wrong
+    option.
 
     >>> import nonfinite, os, struct, tempfile
     >>> header = b'''{"a.weight": {"dtype": "F8_E4M3", "shape": [2, 2], "data_offsets": [0, 4]},

@@ -8,7 +8,10 @@ Texts = str | Sequence[str]
 
 
 class Options(TypedDict, total=False):
-    """The options of a check. Names, values and defaults are those of `nonfinite check`."""
+    """The options of a check: those of `nonfinite check`, with their names and defaults.
+
+    Except `as_`, the command's `--as`; `map`, which is on here; and `places`, only here.
+    """
 
     stats: bool
     """Measure the finite numbers of each tensor."""

@@ -263,7 +263,10 @@ class Report:
         return tuple((file.path, part) for file in self.files for part in file.not_looked_at)
 
     def to_json(self) -> str:
-        """Return the document of `nonfinite check --json`, byte for byte, without line feed."""
+        """Return the document of `nonfinite check --json --map`, byte for byte, without line feed.
+
+        After a check with `map=False` it is that of `--json`.
+        """
         return self._document.json()
 
     def to_html(self) -> str:

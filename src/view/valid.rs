@@ -38,11 +38,11 @@ const WINDOW: usize = 4096;
 /// Elements of a window of another view: boxes with many rows read whole cache lines.
 const BOX: usize = 16384;
 
-/// Hits that are less than this many elements apart are near each other.
+/// A hit is near if it is less than this many elements after the end of what was looked at last.
 const NEAR: usize = 256;
 
-/// This many hits are looked up one by one, from a hit on that is not near the hit before. The next
-/// near hit begins a window.
+/// This many hits are looked up one by one, from a hit on that is not near. The next near hit
+/// begins a window.
 const LONE: usize = 8;
 
 /// A view with a validity bitmap: see [`TensorView::with_validity`]. Every question is about the

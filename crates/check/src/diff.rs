@@ -2,8 +2,9 @@
 //! infinities that only the second side has.
 //!
 //! Tensors are compared by name. A kind (NaN, +Inf or -Inf) is new in a tensor if the second side
-//! holds more numbers of the kind, or has the first one at another place. Only the count and the
-//! first place are compared, so a later number that moves is not seen.
+//! holds more numbers of the kind, as many with the first one at another place, or the first one
+//! earlier. Only the count and the first place are compared, so a later number that moves is not
+//! seen.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

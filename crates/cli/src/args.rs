@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use nonfinite_check::json::Listed;
 use nonfinite_check::lint::{self, Finding, Severity};
@@ -60,18 +61,19 @@ const FIX_HELP: &str = "\
 VALUE is a number, or max or min: the largest or least finite number of the dtype. OUT appears \
 when it is complete, or not at all. The README says what a signal leaves behind.
 
-Exit status: 0 if OUT was written, 2 if not, 130 if interrupted.
+Exit status: 0 if OUT was written (with --dry-run: would be), 2 if not, 130 if interrupted.
 
 Examples:
   nonfinite fix broken.safetensors -o fixed.safetensors --nan 0 --posinf max --neginf min
   nonfinite fix broken.npy -o - | gzip > fixed.npy.gz";
 
 const DIFF_HELP: &str = "\
-A kind is new if B holds more of it, or holds the first one at another place, in tensors of the \
-same shape and order.
+A kind is new if B holds more of it, as many with the first at another place, or the first one \
+earlier; places are compared in tensors of the same shape and order.
 
 Exit status: 0 if nothing is new; 1 if something is; 2 if a file is damaged, if A and B have no \
-tensor in common, or if nothing is new and something was not looked at; 130 if interrupted.
+tensor in common or several of one name, or if nothing is new and something was not looked at; 130 \
+if interrupted.
 
 Examples:
   nonfinite diff model-f32.safetensors model-f16.safetensors
@@ -171,7 +173,7 @@ pub struct Lint {
     #[arg(required_unless_present = "rules", value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub files: Vec<PathBuf>,
     /// auto (wrapped lines on a terminal, else lines), lines, json or github
-    #[arg(long, value_enum, default_value_t = Form::Auto)]
+    #[arg(long, value_parser = form_of_lint(), default_value = "auto")]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     pub format: Form,
     /// The same as --format json
@@ -196,6 +198,11 @@ pub struct Lint {
     /// How much to do, and what is too little.
     #[command(flatten)]
     pub limits: Limits,
+}
+
+fn form_of_lint() -> impl TypedValueParser<Value = Form> {
+    PossibleValuesParser::new(["auto", "lines", "json", "github"])
+        .try_map(|name| <Form as ValueEnum>::from_str(&name, false))
 }
 
 /// Which findings below errors are listed.

@@ -66,7 +66,7 @@ class Finding:
     """The bad parameter, buffer or input that an entry reads."""
     note: str | None = None
     history: tuple[Past, ...] = ()
-    """The first step and the last ones, if the weights have grown more than a hundredfold."""
+    """The first step and the last ones, if the largest weight has grown more than a hundredfold."""
 
     @property
     def coordinate(self) -> tuple[int, ...] | None:

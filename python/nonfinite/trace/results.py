@@ -151,7 +151,8 @@ class Results:
     """The place to look at: the earliest finding, without intended ones, whose values reach an
     output."""
     findings: tuple[Finding, ...]
-    """Origins, NaN from Inf, entries and intended masks, in the order of execution."""
+    """Origins, NaN from Inf, entries, hidden overflows, and intended masks and infinities, in the
+    order of execution."""
     reached: tuple[str, ...]
     """The nodes that the values of `first` reached, in the order of execution."""
     weights: tuple[Look, ...]

@@ -117,6 +117,7 @@ fn not_looked_at() {
 fn wrong_usage() {
     for (arguments, message) in [
         (&[][..], "required arguments were not provided:\n  <PATH>..."),
+        (&[".", "--format", "jsonl"], "invalid value 'jsonl' for '--format <FORMAT>'"),
         (&[".", "--allow", "scale-zeros"], "there is no rule \"scale-zeros\""),
         (&[".", "--allow", "scale-zero:[a"], "Pattern syntax error"),
         (&[".", "--warnings", "some"], "'some'"),
