@@ -225,10 +225,9 @@ fn add_mask(mask: &[bool], tile: &Tile, class: usize, repeats: usize, out: &mut 
         && (rows.row, rows.input, along.input) == (0, 1, rows.size as isize)
         && along.row != 0
     {
-        return walk(others, &mut |input, output, row| {
+        return walk(others, &mut |input, output, _| {
             let mask = &mask[input as usize..][..rows.size * along.size];
-            let row = (tile.row + row) as usize;
-            columns(mask, *rows, tile.output + output, class, repeats, row, out);
+            columns(mask, *rows, tile.output + output, class, repeats, tile.row as usize, out);
         });
     }
     // A long dimension becomes the innermost.
