@@ -200,6 +200,7 @@ pub struct Lint {
     pub limits: Limits,
 }
 
+/// The forms that `lint` has.
 fn form_of_lint() -> impl TypedValueParser<Value = Form> {
     PossibleValuesParser::new(["auto", "lines", "json", "github"])
         .try_map(|name| <Form as ValueEnum>::from_str(&name, false))

@@ -167,7 +167,7 @@ impl Call for View {
             x.apart_from(&out)?;
             validity.iter().try_for_each(|bits| bits.apart_from(&out))?;
         }
-        // An output elsewhere may overlap the sizes and strides, which lie elsewhere too.
+        // An output outside of the memory may overlap the sizes and strides of the call.
         let Some(at) = out.range() else { return Ok((None, false)) };
         if self.function == 0 && validity.is_some() {
             return Err(NF_ERR_VALIDITY);
