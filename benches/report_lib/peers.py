@@ -15,8 +15,10 @@ Cell = namedtuple("Cell", "question format length bytes data offset")
 QUESTIONS = ("all", "any", "position", "count", "mask", "bits", "census")
 SEARCHES = QUESTIONS[:3]
 FLOATS = ("f32", "f64", "f16", "bf16")
-BACKENDS = ("avx512", "avx2", "neon")
-UNITS = ("e", "KiB", "MiB")
+BACKENDS = ("avx512", "avx2", "sse2", "neon")
+# The plain loops of a build for x86-64.
+BASELINE = ("std", "tuned")
+UNITS = ("e", "B", "KiB", "MiB")
 EARLY = ("line", "kib")
 
 
@@ -40,6 +42,7 @@ def other(rows, backend):
         for row, time in rows.items()
         if not row.startswith(("nonfinite", "before", "limit"))
         and (backend == "avx512" or not row.endswith("avx512"))
+        and (backend != "sse2" or row in BASELINE)
     ]
     return min(others, default=None)
 

@@ -19,6 +19,8 @@ const BACKENDS: &[Row] = &[
     Row { name: "avx512", detect: crate::avx512::detect, skips_from: 8192 },
     #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
     Row { name: "avx2", detect: crate::avx2::detect, skips_from: 2048 },
+    #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
+    Row { name: "sse2", detect: crate::sse2::detect, skips_from: usize::MAX },
     #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
     Row { name: "neon", detect: crate::neon::detect, skips_from: 2048 },
     #[cfg(any(
@@ -101,7 +103,7 @@ impl Backend {
     fn not_here(name: &std::ffi::OsStr) -> ! {
         panic!(
             "NONFINITE_BACKEND names the backend {name:?}, which this CPU or this build lacks; \
-             backends are avx512, avx2, neon, portable and scalar"
+             backends are avx512, avx2, sse2, neon, portable and scalar"
         )
     }
 
@@ -149,7 +151,7 @@ impl Backend {
         Self::first(Some(name.as_bytes()))
     }
 
-    /// The name in the table: `avx512`, `avx2`, `neon`, `portable` or `scalar`.
+    /// The name in the table: `avx512`, `avx2`, `sse2`, `neon`, `portable` or `scalar`.
     pub fn name(self) -> &'static str {
         BACKENDS[usize::from(self.0) - 1].name
     }

@@ -5,22 +5,33 @@ use core::mem::MaybeUninit;
 use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
 use crate::entry;
-use crate::leaves::Tables;
 use crate::out::MaskOut;
-use crate::pieces::{Long, elements};
-use crate::rule::{Classes, Rule};
+use crate::rule::Rule;
 
-/// The item for the width of the rule, among the items for 1, 2, 4 and 8 bytes.
-#[inline(always)]
-pub(crate) fn of<T: Copy>(rule: &Rule, widths: [T; 4]) -> T {
-    widths[rule.size().trailing_zeros() as usize % 4]
+/// An expression in which the type `$lane` is as wide as the elements of a rule.
+macro_rules! by_width {
+    ($rule:expr, $lane:ident => $answer:expr) => {
+        match $rule.size() {
+            1 => {
+                type $lane = u8;
+                $answer
+            }
+            2 => {
+                type $lane = u16;
+                $answer
+            }
+            4 => {
+                type $lane = u32;
+                $answer
+            }
+            _ => {
+                type $lane = u64;
+                $answer
+            }
+        }
+    };
 }
-
-/// The bytes of the whole elements.
-#[inline(always)]
-fn whole<'x>(x: &'x [u8], rule: &Rule) -> &'x [u8] {
-    &x[..x.len() & !(rule.size() - 1)]
-}
+pub(crate) use by_width;
 
 /// [`crate::typed::mask`] for elements whose width the rule says.
 ///
@@ -28,12 +39,7 @@ fn whole<'x>(x: &'x [u8], rule: &Rule) -> &'x [u8] {
 /// If `out` is not as long as `x` has whole elements; nothing is written then.
 #[track_caller]
 pub fn mask(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
-    let x = whole(x, rule);
-    entry::check_places(elements(x.len(), rule.size()), out.len());
-    let short = of(rule, [u8::short_mask, u16::short_mask, u32::short_mask, u64::short_mask]);
-    let mask = of(rule, [u8::mask, u16::mask, u32::mask, u64::mask]);
-    let skip = of(rule, [u8::skip, u16::skip, u32::skip, u64::skip]);
-    entry::mask_by(short, (mask(), skip()), backend, x, rule, out.slots());
+    by_width!(rule, L => entry::mask::<L>(backend, x, rule, out));
 }
 
 /// [`crate::typed::mask_uninit`] for elements whose width the rule says.
@@ -41,16 +47,13 @@ pub fn mask(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
 /// # Panics
 /// As [`mask`].
 #[track_caller]
-#[expect(unsafe_code, reason = "all results are written")]
 pub fn mask_uninit<'o>(
     backend: Option<Backend>,
     x: &[u8],
     rule: &Rule,
     out: &'o mut [MaybeUninit<bool>],
 ) -> &'o mut [bool] {
-    mask(backend, x, rule, MaskOut::from(&mut *out));
-    // SAFETY: `mask` has written every result, or has panicked.
-    unsafe { entry::initialised(out) }
+    by_width!(rule, L => entry::mask_uninit::<L>(backend, x, rule, out))
 }
 
 /// [`crate::typed::bits`] for elements whose width the rule says.
@@ -59,10 +62,7 @@ pub fn mask_uninit<'o>(
 /// If `out` ends before the last result, or before bit `offset`; nothing is written then.
 #[track_caller]
 pub fn bits(backend: Option<Backend>, x: &[u8], rule: &Rule, out: &mut [u8], offset: usize) {
-    let bits = of(rule, [u8::bits, u16::bits, u32::bits, u64::bits]);
-    let find = of(rule, [u8::find, u16::find, u32::find, u64::find]);
-    let tables = (bits(), find());
-    entry::bits_by(short_bits(rule), tables, backend, whole(x, rule), rule, (out, offset));
+    by_width!(rule, L => entry::bits::<L>(backend, x, rule, out, offset));
 }
 
 /// [`crate::typed::any`] for elements whose width the rule says.
@@ -74,44 +74,23 @@ pub fn any(backend: Option<Backend>, x: &[u8], rule: &Rule) -> bool {
 /// [`crate::typed::position`] for elements whose width the rule says.
 #[must_use]
 pub fn position(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Option<usize> {
-    let find = of(rule, [u8::find, u16::find, u32::find, u64::find]);
-    entry::position_by(short_bits(rule), find(), backend, whole(x, rule), rule)
+    by_width!(rule, L => entry::position::<L>(backend, x, rule))
 }
 
 /// [`crate::typed::count`] for elements whose width the rule says.
 #[must_use]
 pub fn count(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize {
-    let short = of(rule, [u8::short_count, u16::short_count, u32::short_count, u64::short_count]);
-    let count = of(rule, [u8::count, u16::count, u32::count, u64::count]);
-    let find = of(rule, [u8::find, u16::find, u32::find, u64::find]);
-    entry::count_by(short, (count(), find()), backend, whole(x, rule), rule)
+    by_width!(rule, L => entry::count::<L>(backend, x, rule))
 }
 
 /// [`crate::typed::occurrences`] for elements whose width the rule says.
 #[must_use]
 pub fn occurrences(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Occurrences {
-    let count = of(rule, [u8::count, u16::count, u32::count, u64::count]);
-    let find = of(rule, [u8::find, u16::find, u32::find, u64::find]);
-    let tables = (count(), find());
-    entry::occurrences_by(short_bits(rule), tables, backend, whole(x, rule), rule)
+    by_width!(rule, L => entry::occurrences::<L>(backend, x, rule))
 }
 
 /// [`crate::typed::census`] for elements whose width the rule says.
 #[must_use]
 pub fn census(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census {
-    let Some(classes) = Classes::of(nan) else {
-        return Census { nan: occurrences(backend, x, nan), ..Census::default() };
-    };
-    let classify = of(nan, [u8::classify, u16::classify, u32::classify, u64::classify]);
-    let find = of(nan, [u8::find, u16::find, u32::find, u64::find]);
-    let x = whole(x, nan);
-    match Long::new(x) {
-        None => entry::short_census(short_bits(nan), x, nan, classes),
-        Some(x) => entry::long_census((classify(), find()), backend, x, nan, classes),
-    }
-}
-
-#[inline(always)]
-fn short_bits(rule: &Rule) -> entry::ShortBits {
-    of(rule, [u8::short_bits, u16::short_bits, u32::short_bits, u64::short_bits])
+    by_width!(nan, L => entry::census::<L>(backend, x, nan))
 }

@@ -2,9 +2,9 @@
 //! asks a leaf or a driver about the others.
 //!
 //! ```text
-//! fewer than 64 bytes      answered at once                       short.rs
-//! up to 2 KiB              one leaf                               loops/
-//! more, and a census       a driver; for a search, one leaf       drivers.rs
+//! fewer than 64 bytes      answered at once                              short/
+//! up to 2 KiB              one leaf                                      loops/
+//! more, and a census       a driver; for a search or a count, one leaf   drivers.rs
 //! ```
 //!
 //! An entry is generic over the width of an element, so that a caller links only the leaves of that
@@ -15,11 +15,10 @@ use core::mem::MaybeUninit;
 use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
 use crate::drivers::{self, ONE_LEAF};
-use crate::leaves::{Bits, Count, Find, Mask};
-use crate::leaves::{Lane, Table};
+use crate::leaves::{Bits, Lane, Screen};
 use crate::out::MaskOut;
 use crate::packed::{self, bytes_of};
-use crate::pieces::{Hit, Long, Places, elements};
+use crate::pieces::{Long, Places, elements};
 use crate::rule::{Classes, Rule};
 
 /// The bytes of the whole elements.
@@ -33,8 +32,12 @@ fn whole<'x, L: Lane>(x: &'x [u8], rule: &Rule) -> &'x [u8] {
     &x[..x.len() & !(L::SIZE - 1)]
 }
 
-/// The answers for fewer than 64 bytes, as bits.
-pub(crate) type ShortBits = fn(&[u8], &Rule) -> u64;
+/// An input for a leaf: more than 64 bytes. The code for short inputs searches 64 bytes faster, but
+/// elements of 8 bytes may be looked at one by one there.
+#[inline(always)]
+fn searched_by_leaf<L: Lane>(x: &[u8]) -> Option<Long<'_>> {
+    Long::new(x).filter(|x| L::SIZE == 8 || x.len() > 64)
+}
 
 /// Whether the rule holds for any element of `x`. `None` means the active backend.
 ///
@@ -45,10 +48,13 @@ pub(crate) type ShortBits = fn(&[u8], &Rule) -> u64;
 #[must_use]
 pub fn any<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> bool {
     let x = whole::<L>(x, rule);
-    match Long::new(x) {
-        _ if rule.constant().is_some() => rule.constant() == Some(true) && !x.is_empty(),
+    if let Some(answer) = rule.constant() {
+        return answer && !x.is_empty();
+    }
+    match searched_by_leaf::<L>(x) {
         None => L::short_any(x, rule),
-        Some(x) => find(L::find(), backend, x, rule).is_some(),
+        Some(x) if rule.is_exact() => L::SCREEN.pick(backend).run(x, rule) < x.len(),
+        Some(x) => drivers::search(x, rule, L::FIND.pick(backend)).is_some(),
     }
 }
 
@@ -56,17 +62,18 @@ pub fn any<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> bool {
 ///
 /// # Panics
 /// If the rule is for elements of another width.
-#[inline]
+// Always inlined: see `any`.
+#[inline(always)]
 #[must_use]
 pub fn position<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Option<usize> {
     let x = whole::<L>(x, rule);
-    match Long::new(x) {
-        _ if rule.constant().is_some() => {
-            (rule.constant() == Some(true) && !x.is_empty()).then_some(0)
-        }
+    if let Some(answer) = rule.constant() {
+        return (answer && !x.is_empty()).then_some(0);
+    }
+    match searched_by_leaf::<L>(x) {
         None if !L::short_any(x, rule) => None,
         None => first_of(L::short_bits(x, rule)),
-        Some(x) => find(L::find(), backend, x, rule).index(L::SIZE),
+        Some(x) => drivers::search(x, rule, L::FIND.pick(backend)).index(L::SIZE),
     }
 }
 
@@ -74,40 +81,6 @@ pub fn position<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Opt
 #[inline(always)]
 fn first_of(bits: u64) -> Option<usize> {
     if bits == 0 { None } else { Some(bits.trailing_zeros() as usize) }
-}
-
-#[inline(always)]
-fn find(table: &Table<Find>, backend: Option<Backend>, x: Long<'_>, rule: &Rule) -> Hit {
-    drivers::search(x, rule, table.pick(backend))
-}
-
-/// [`position`] of whole elements, by the loops of their width.
-#[inline(never)]
-pub(crate) fn position_by(
-    short: ShortBits,
-    table: &Table<Find>,
-    backend: Option<Backend>,
-    x: &[u8],
-    rule: &Rule,
-) -> Option<usize> {
-    match Long::new(x) {
-        None => first_of(short(x, rule)),
-        Some(x) => long_position(table, backend, x, rule),
-    }
-}
-
-/// [`position`] of at least 64 bytes.
-#[inline(never)]
-fn long_position(
-    table: &Table<Find>,
-    backend: Option<Backend>,
-    x: Long<'_>,
-    rule: &Rule,
-) -> Option<usize> {
-    match rule.constant() {
-        Some(answer) => answer.then_some(0),
-        None => find(table, backend, x, rule).index(rule.size()),
-    }
 }
 
 /// The number of elements of `x` for which the rule holds. `None` means the active backend.
@@ -118,63 +91,21 @@ fn long_position(
 #[must_use]
 pub fn count<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize {
     let x = whole::<L>(x, rule);
-    if x.len() < 64 {
-        return L::short_count(x, rule);
-    }
-    if rule.usual() || rule.constant().is_some() {
-        return long_count((L::count(), L::find()), backend, Long::of(x), rule);
-    }
-    hits(L::count(), L::find(), backend, Long::of(x), rule)
-}
-
-/// [`count`] by a rule of hits.
-#[inline(always)]
-fn hits(
-    count: &Table<Count>,
-    find: &Table<Find>,
-    backend: Option<Backend>,
-    x: Long<'_>,
-    rule: &Rule,
-) -> usize {
-    let count = count.pick(backend);
-    if x.len() <= ONE_LEAF {
-        return count.run(x, rule) as usize;
-    }
-    let first = self::find(find, backend, x, rule);
-    if first.is_some() { drivers::count(x, first, rule, count, find.pick(backend)) } else { 0 }
-}
-
-/// [`count`] of whole elements, by the loops of their width.
-#[inline(never)]
-pub(crate) fn count_by(
-    short: fn(&[u8], &Rule) -> usize,
-    (count, find): (&Table<Count>, &Table<Find>),
-    backend: Option<Backend>,
-    x: &[u8],
-    rule: &Rule,
-) -> usize {
-    match Long::new(x) {
-        None => short(x, rule),
-        Some(x) => long_count((count, find), backend, x, rule),
-    }
-}
-
-/// [`count`] of at least 64 bytes.
-#[inline(never)]
-fn long_count(
-    (count, find): (&Table<Count>, &Table<Find>),
-    backend: Option<Backend>,
-    x: Long<'_>,
-    rule: &Rule,
-) -> usize {
-    let elements = elements(x.len(), rule.size());
+    let Some(long) = Long::new(x) else { return L::short_count(x, rule) };
+    let elements = x.len() / L::SIZE;
     if let Some(answer) = rule.constant() {
         return if answer { elements } else { 0 };
     }
+    let count = |hits: &Rule| {
+        let count = L::COUNT.pick(backend);
+        if x.len() <= ONE_LEAF {
+            count.run(long, hits) as usize
+        } else {
+            drivers::count(long, hits, count, L::SCREEN.pick(backend))
+        }
+    };
     // Most elements are no hits, so hits are counted, even if the rule asks for the others.
-    let (usual, opposite) = (rule.usual(), rule.not());
-    let hits = hits(count, find, backend, x, if usual { &opposite } else { rule });
-    if usual { elements - hits } else { hits }
+    if rule.usual() { elements - count(&rule.not()) } else { count(rule) }
 }
 
 /// The number of elements of `x` for which the rule holds, and the first. `None` means the active
@@ -185,23 +116,9 @@ fn long_count(
 #[inline]
 #[must_use]
 pub fn occurrences<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Occurrences {
-    let tables = (L::count(), L::find());
-    occurrences_by(L::short_bits, tables, backend, whole::<L>(x, rule), rule)
-}
-
-/// [`occurrences`] of whole elements, by the loops of their width.
-#[inline(never)]
-pub(crate) fn occurrences_by(
-    short: ShortBits,
-    (count, find): (&Table<Count>, &Table<Find>),
-    backend: Option<Backend>,
-    x: &[u8],
-    rule: &Rule,
-) -> Occurrences {
-    let Some(x) = Long::new(x) else { return occurrences_in(short(x, rule)) };
-    match long_count((count, find), backend, x, rule) {
+    match count::<L>(backend, x, rule) {
         0 => Occurrences::default(),
-        count => Occurrences { count, first: long_position(find, backend, x, rule) },
+        count => Occurrences { count, first: position::<L>(backend, x, rule) },
     }
 }
 
@@ -222,41 +139,32 @@ fn occurrences_in(bits: u64) -> Occurrences {
 pub fn census<L: Lane>(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census {
     let x = whole::<L>(x, nan);
     let Some(classes) = Classes::of(nan) else {
-        let tables = (L::count(), L::find());
-        let nan = occurrences_by(L::short_bits, tables, backend, x, nan);
-        return Census { nan, ..Census::default() };
+        return Census { nan: occurrences::<L>(backend, x, nan), ..Census::default() };
     };
+    let special = classes.special();
     match Long::new(x) {
+        None if !L::short_any(x, &special) => Census::default(),
         None => short_census(L::short_bits, x, nan, classes),
-        Some(x) => long_census((L::classify(), L::find()), backend, x, nan, classes),
+        Some(x) => {
+            let screened = L::SCREEN.pick(backend);
+            let at = screened.run(x, &special);
+            if at == x.len() {
+                return Census::default();
+            }
+            let leaves = (L::CLASSIFY.pick(backend), screened, L::FIND.pick(backend));
+            drivers::census(x, at, nan, classes, leaves)
+        }
     }
 }
 
-/// The census of fewer than 64 bytes.
+/// The answers for fewer than 64 bytes, as bits.
+type ShortBits = fn(&[u8], &Rule) -> u64;
+
+/// The census of fewer than 64 bytes, of which some are special.
 #[inline(never)]
-pub(crate) fn short_census(short: ShortBits, x: &[u8], nan: &Rule, classes: Classes) -> Census {
-    if short(x, &classes.special()) == 0 {
-        return Census::default();
-    }
+fn short_census(short: ShortBits, x: &[u8], nan: &Rule, classes: Classes) -> Census {
     let infinity = |negative| occurrences_in(short(x, &classes.infinity(negative)));
     Census::new(occurrences_in(short(x, nan)), infinity(false), infinity(true))
-}
-
-#[inline(always)]
-pub(crate) fn long_census(
-    (classify, find): (&Table<Count>, &Table<Find>),
-    backend: Option<Backend>,
-    x: Long<'_>,
-    nan: &Rule,
-    classes: Classes,
-) -> Census {
-    let find = find.pick(backend);
-    let first = find.run(x, &classes.special());
-    if first.is_some() {
-        drivers::census(x, first, nan, classes, classify.pick(backend), find)
-    } else {
-        Census::default()
-    }
 }
 
 /// One byte per element of `x`: 1 where the rule holds, otherwise 0. `None` means the active
@@ -270,34 +178,24 @@ pub(crate) fn long_census(
 pub fn mask<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
     let (x, out) = (whole::<L>(x, rule), out.slots());
     check_places(x.len() / L::SIZE, out.len());
-    if x.len() < 64 {
-        L::short_mask(x, rule, out);
-    } else if x.len() <= ONE_LEAF {
-        L::mask().pick(backend).run(Long::of(x), rule, out);
+    let Some(long) = Long::new(x) else { return L::short_mask(x, rule, out) };
+    if x.len() <= ONE_LEAF {
+        L::MASK.pick(backend).run(long, rule, out);
     } else {
-        mask_by(L::short_mask, (L::mask(), L::skip()), backend, x, rule, out);
+        long_mask::<L>(backend, long, rule, out);
     }
 }
 
-/// [`mask`] of whole elements, one for each place, by the loops of their width.
+/// [`mask`] of more than one leaf may answer.
 #[inline(never)]
-pub(crate) fn mask_by(
-    short: fn(&[u8], &Rule, &mut Places),
-    (mask, skip): (&Table<Mask>, &Table<Mask>),
-    backend: Option<Backend>,
-    x: &[u8],
-    rule: &Rule,
-    out: &mut Places,
-) {
-    let Some(long) = Long::new(x) else { return short(x, rule, out) };
+fn long_mask<L: Lane>(backend: Option<Backend>, x: Long<'_>, rule: &Rule, out: &mut Places) {
     if let Some(answer) = rule.constant() {
         out.fill(MaybeUninit::new(answer));
-    } else if rule.size() == 1 || rule.is_tilted() || x.len() < Backend::skips_from(backend) {
+    } else if L::SIZE == 1 || rule.is_tilted() || x.len() < Backend::skips_from(backend) {
         // For elements of one byte, a comparison is as fast as a screen.
-        mask.pick(backend).run(long, rule, out);
+        L::MASK.pick(backend).run(x, rule, out);
     } else {
-        let (mask, skip) = (mask.pick(backend), skip.pick(backend));
-        drivers::mask(long, rule, out, mask, skip);
+        drivers::mask(x, rule, out, L::MASK.pick(backend), L::SKIP.pick(backend));
     }
 }
 
@@ -344,62 +242,40 @@ pub fn bits<L: Lane>(
     offset: usize,
 ) {
     let x = whole::<L>(x, rule);
-    let elements = x.len() / L::SIZE;
-    if offset.is_multiple_of(8)
-        && let Some(long) = Long::new(x)
-        && let Some(out) = out.get_mut(offset / 8..)
-        && let Some(out) = out.get_mut(..elements.div_ceil(8))
-    {
-        words_by(L::bits(), L::find(), backend, long, rule, out);
-    } else {
-        bits_by(L::short_bits, (L::bits(), L::find()), backend, x, rule, (out, offset));
+    let (elements, bytes, shift) = (x.len() / L::SIZE, out.len(), offset % 8);
+    let end = (offset / 8).saturating_add(bytes_of(elements, shift));
+    let Some(out) = out.get_mut(offset / 8..end) else { short_bitmap(elements, offset, bytes) };
+    match Long::new(x) {
+        None => packed::put(L::short_bits(x, rule), elements, out, shift),
+        Some(_) if rule.constant().is_some() => {
+            packed::fill(rule.constant() == Some(true), elements, out, shift);
+        }
+        Some(x) if shift == 0 => {
+            drivers::bits(x, rule, out, L::BITS.pick(backend), L::SCREEN.pick(backend));
+        }
+        Some(x) => {
+            let leaves = (L::BITS.pick(backend), L::SCREEN.pick(backend));
+            shifted_bits(L::short_bits, leaves, x, rule, (out, shift));
+        }
     }
 }
 
-/// [`bits`] of whole elements, by the loops of their width.
-#[inline(never)]
-#[track_caller]
-pub(crate) fn bits_by(
-    short: ShortBits,
-    (bits, find): (&Table<Bits>, &Table<Find>),
-    backend: Option<Backend>,
-    x: &[u8],
-    rule: &Rule,
-    (out, offset): (&mut [u8], usize),
-) {
-    let elements = elements(x.len(), rule.size());
-    let (first, shift) = (offset / 8, offset % 8);
-    let end = first.saturating_add(bytes_of(elements, shift));
-    let bytes = out.len();
-    let Some(out) = out.get_mut(first..end) else { short_bitmap(elements, offset, bytes) };
-    if let Some(answer) = rule.constant() {
-        packed::fill(answer, elements, out, shift);
-    } else if let Some(x) = Long::new(x).filter(|_| shift == 0) {
-        words_by(bits, find, backend, x, rule, out);
-    } else if x.len() < 64 {
-        packed::put(short(x, rule), elements, out, shift);
-    } else {
-        shifted_bits(short, (bits, find), backend, x, rule, (out, shift));
-    }
-}
-
-/// [`bits_by`] from bit `shift` of `out` on: the bits are computed in a buffer and shifted.
+/// [`bits`] from bit `shift` of `out` on: the bits are computed in a buffer and shifted.
 #[inline(never)]
 fn shifted_bits(
     short: ShortBits,
-    (bits, find): (&Table<Bits>, &Table<Find>),
-    backend: Option<Backend>,
-    x: &[u8],
+    (bits, screened): (Bits, Screen),
+    x: Long<'_>,
     rule: &Rule,
     (mut out, shift): (&mut [u8], usize),
 ) {
     const WORDS: usize = 64;
-    for x in x.chunks((WORDS * 64) << rule.size().trailing_zeros()) {
+    for x in x.bytes().chunks((WORDS * 64) << rule.size().trailing_zeros()) {
         let (mut words, elements) = ([0; WORDS * 8], elements(x.len(), rule.size()));
         let bytes = &mut words[..elements.div_ceil(8)];
         match Long::new(x) {
             None => packed::put(short(x, rule), elements, bytes, 0),
-            Some(x) => words_by(bits, find, backend, x, rule, bytes),
+            Some(x) => drivers::bits(x, rule, bytes, bits, screened),
         }
         for (i, word) in words.as_chunks().0[..elements.div_ceil(64)].iter().enumerate() {
             packed::put(u64::from_le_bytes(*word), (elements - 64 * i).min(64), out, shift);
@@ -408,31 +284,11 @@ fn shifted_bits(
     }
 }
 
-/// The bits of at least 64 bytes, from the first bit of `out` on to its last byte.
-#[inline(always)]
-fn words_by(
-    bits: &Table<Bits>,
-    find: &Table<Find>,
-    backend: Option<Backend>,
-    x: Long<'_>,
-    rule: &Rule,
-    out: &mut [u8],
-) {
-    let elements = elements(x.len(), rule.size());
-    let (words, bits) = (&mut out.as_chunks_mut().0[..elements / 64], bits.pick(backend));
-    let rest = if x.len() <= ONE_LEAF {
-        bits.run(x, rule, words)
-    } else {
-        drivers::bits(x, rule, words, bits, find.pick(backend))
-    };
-    packed::put(rest, elements % 64, &mut out[elements / 64 * 8..], 0);
-}
-
 /// # Panics
 /// If there are not as many places as elements.
 #[inline(always)]
 #[track_caller]
-pub(crate) fn check_places(elements: usize, places: usize) {
+fn check_places(elements: usize, places: usize) {
     if elements != places {
         wrong_length(elements, places);
     }

@@ -2,7 +2,7 @@
 //! `loops/` are written over it.
 
 use crate::pieces::{Block, Line, Places};
-use crate::rule::{Rule, Screen};
+use crate::rule::Rule;
 
 /// The comparison of a leaf, as a constant, so that a leaf is compiled for one comparison.
 pub(crate) mod op {
@@ -61,27 +61,34 @@ pub(crate) trait Isa: Copy + 'static {
     /// `masked` minus `tilt` in the lanes where the sign bit of `x` is set, else `masked`.
     fn tilt<const W: usize>(self, masked: Self::V, x: Self::V, tilt: Self::V) -> Self::V;
 
+    /// From this many bytes on, hits are counted in registers. To add up the counters takes as long
+    /// as a few lines.
+    const COUNTERS_FROM: usize;
     /// Adds one to the counters of the lanes that are hits.
     fn add<const W: usize>(self, counts: Self::V, hits: Self::Hits, one: Self::V) -> Self::V;
     /// The sum of the counters in two registers, one a byte, which have counted at most 4 KiB.
     fn sum(self, counts: [Self::V; 2]) -> usize;
 
-    /// The numbers of a [`Screen`], in every lane.
-    type Screen: Copy;
-    /// Call this once, outside of the loop.
-    fn screen<const W: usize>(self, screen: Screen) -> Self::Screen;
+    /// From this many bytes on, a search has groups of 8 lines.
+    const EIGHT_LINES_FROM: usize;
+    /// Mask, flip and least of a [`Rule::screen`], in every lane. Call this once, outside of the
+    /// loop.
+    fn screen<const W: usize>(self, screen: &Rule) -> [Self::V; 3];
     /// Whether an element of some lines may pass the screen. May say yes if only the upper bits of
     /// an element reach the limit. `FLIP` is for screens with a flip.
     fn may_hit<'x, const W: usize, const FLIP: bool>(
         self,
         lines: impl IntoIterator<Item = &'x Line>,
-        screen: Self::Screen,
+        screen: [Self::V; 3],
     ) -> bool;
 
     /// Bit `i` for element `i` of a line.
     fn line_bits<const W: usize, const OP: u8>(self, line: &Line, with: &With<Self::V>) -> u64;
-    /// Whether [`Isa::pack`] takes `ONES`, since the backend packs such a rule faster.
-    const PACKS_ONES: bool;
+    /// Up to this many bytes, packed bits are made line by line, not by [`Isa::pack`].
+    const BITS_BY_LINES: usize;
+    /// Whether [`Isa::pack`] takes the same time for every rule. Otherwise it also takes `ONES` and
+    /// `GREATER`, which are faster.
+    const PACKS_ALIKE: bool;
     /// Bit `i` for element `i` of a block, low byte first.
     fn pack<const W: usize, const OP: u8>(
         self,
@@ -90,7 +97,11 @@ pub(crate) trait Isa: Copy + 'static {
         out: &mut [u8; 8],
     );
 
-    /// Lines of a turn for elements of 8 bytes. For other elements, a turn has 4 lines.
+    /// Whether a mask takes the same time for every rule, line by line. Otherwise
+    /// [`Isa::answer_turn`] also takes `ONES`, `NOT_ONES` and `GREATER`, which are faster.
+    const MASKS_ALIKE: bool;
+    /// Lines of a turn for elements of 8 bytes, and of the shortest input that is cut into turns.
+    /// For other elements, a turn has 4 lines.
     const TURN_OF_8: usize;
     /// Writes the answers for a turn.
     fn answer_turn<const W: usize, const OP: u8>(
@@ -121,12 +132,11 @@ pub(crate) trait Isa: Copy + 'static {
             mask: self.splat::<W>(rule.mask()),
             flip: self.splat::<W>(rule.flip()),
             least: self.splat::<W>(rule.least()),
-            bound: self.splat::<W>(rule.equal_to::<W>()),
+            bound: self.splat::<W>(rule.equal_to()),
             tilt: self.splat::<W>(rule.is_tilted().into()),
             one: self.splat::<W>(1),
-            // 1 for all widths. The compiler does not see this: it would make two instructions of
-            // the minimum of a byte and a known 1.
-            one_byte: self.splat::<1>(rule.size().count_ones().into()),
+            // Of the minimum of a byte and a known 1, the compiler would make two instructions.
+            one_byte: self.splat::<1>(rule.one()),
             not_ones: self.splat::<8>(if rule.usual() { u64::MAX } else { 0 }),
             top,
         }
@@ -144,16 +154,6 @@ pub(crate) trait Isa: Copy + 'static {
                 let tilted = self.tilt::<W>(masked, x, with.tilt);
                 self.greater::<W>(self.xor(tilted, with.flip), with.least)
             }
-        }
-    }
-
-    /// [`Isa::line_bits`] of the answers, by a rule that is tilted or not.
-    #[inline(always)]
-    fn answers<const W: usize>(self, line: &Line, tilted: bool, with: &With<Self::V>) -> u64 {
-        if tilted {
-            self.line_bits::<W, { op::TILTED }>(line, with)
-        } else {
-            self.line_bits::<W, { op::ANSWER }>(line, with)
         }
     }
 }

@@ -9,25 +9,58 @@ pub(crate) fn bytes_of(elements: usize, shift: usize) -> usize {
 
 /// Overwrites `count` bits from bit `shift` of the first byte on. `count` is at most 64, `shift` is
 /// below 8, and there are at least as many bytes as the bits need.
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn put(bits: u64, count: usize, out: &mut [u8], shift: usize) {
+    if shift == 0 && count.is_multiple_of(8) {
+        write(bits, &mut out[..count / 8]);
+    } else {
+        put_between(bits, count, out, shift);
+    }
+}
+
+/// [`put`] beside bits of the first and the last byte that keep their values.
+#[inline(never)]
+fn put_between(bits: u64, count: usize, out: &mut [u8], shift: usize) {
     if count == 0 {
         return;
     }
-    let here = u64::MAX >> (64 - count);
-    let (low, new) = (here << shift, (bits & here) << shift);
-    if let Some(word) = out.first_chunk_mut() {
-        *word = (u64::from_le_bytes(*word) & !low | new).to_le_bytes();
-        if shift + count > 64 {
-            let (high, new) = (here >> (64 - shift), (bits & here) >> (64 - shift));
-            out[8] = out[8] & !(high as u8) | new as u8;
-        }
+    let (here, end) = (u64::MAX >> (64 - count), shift + count);
+    let bits = bits & here;
+    if end <= 8 {
+        out[0] = out[0] & !(here << shift) as u8 | (bits << shift) as u8;
         return;
     }
-    let (mut here, mut new) = (low, new);
-    for byte in &mut out[..(shift + count).div_ceil(8)] {
-        *byte = *byte & !(here as u8) | new as u8;
-        (here, new) = (here >> 8, new >> 8);
+    let out = &mut out[..end.div_ceil(8)];
+    let last = out.len() - 1;
+    let before = out[0] & !(u8::MAX << shift);
+    // No bits are behind bit 7 of the last byte.
+    let behind = out[last] & !(u8::MAX >> (7 - (end - 1) % 8));
+    let word = bits << shift | u64::from(before);
+    if last == 8 {
+        out[8] = (bits >> (64 - shift)) as u8 | behind;
+        write(word, &mut out[..8]);
+    } else {
+        write(word | u64::from(behind) << (8 * last), out);
+    }
+}
+
+/// Writes the low bytes of a word: at most eight, by one store or by two that overlap.
+#[inline(always)]
+fn write(word: u64, out: &mut [u8]) {
+    match out.len() {
+        0 => {}
+        1 => out[0] = word as u8,
+        2 | 3 => write_both::<2>(word, out),
+        _ => write_both::<4>(word, out),
+    }
+}
+
+/// Writes the first `N` bytes and the last `N`.
+#[inline(always)]
+fn write_both<const N: usize>(word: u64, out: &mut [u8]) {
+    let last = out.len() - N;
+    for at in [0, last] {
+        out[at..at + N].copy_from_slice(&(word >> (8 * at)).to_le_bytes()[..N]);
     }
 }
 

@@ -50,6 +50,19 @@ impl<'x> Long<'x> {
         Self(x)
     }
 
+    /// The bytes from `at` on, or the last line if that begins earlier.
+    #[inline(always)]
+    pub(crate) fn from(self, at: usize) -> Self {
+        Self(&self.0[at.min(self.0.len() - 64)..])
+    }
+
+    /// About the first `bytes` bytes, at least 64, and the bytes behind them: none, or at least 64.
+    #[inline(always)]
+    pub(crate) fn split_after(self, bytes: usize) -> (Self, &'x [u8]) {
+        let end = if self.0.len() < bytes + 64 { self.0.len() } else { bytes };
+        (Self::of(&self.0[..end]), &self.0[end..])
+    }
+
     #[inline(always)]
     pub(crate) const fn bytes(self) -> &'x [u8] {
         self.0
@@ -58,13 +71,6 @@ impl<'x> Long<'x> {
     #[inline(always)]
     pub(crate) const fn len(self) -> usize {
         self.0.len()
-    }
-
-    /// The first line.
-    #[inline(always)]
-    pub(crate) const fn first(self) -> &'x Line {
-        // SAFETY: there are at least 64 bytes.
-        unsafe { &*self.0.as_ptr().cast() }
     }
 
     /// Four lines that cover an input of 64 to 256 bytes: two from the beginning and two up to the
@@ -102,12 +108,16 @@ impl<'x> Long<'x> {
 pub(crate) struct Hit {
     /// The bytes before the line. No element in these bytes is a hit.
     pub(crate) at: usize,
-    /// Bit `i` for element `i` after these bytes. 0 if there is no hit at all.
+    /// Bit `i` for element `i` after these bytes. 0 if no hit was found.
     pub(crate) bits: u64,
 }
 
 impl Hit {
-    pub(crate) const NONE: Self = Self { at: 0, bits: 0 };
+    /// No hit, and all of an input looked at.
+    #[inline(always)]
+    pub(crate) const fn none_in(x: Long<'_>) -> Self {
+        Self { at: x.len(), bits: 0 }
+    }
 
     #[inline(always)]
     pub(crate) const fn is_some(self) -> bool {
@@ -188,21 +198,24 @@ pub(crate) struct Turns<'a, const W: usize, const N: usize> {
     last: *const u8,
     /// As many places as elements follow `x`.
     out: *mut MaybeUninit<bool>,
+    /// For the address of the next turn: see [`alignment`].
+    mask: usize,
     both: PhantomData<(&'a [u8], &'a mut Places)>,
 }
 
 impl<'a, const W: usize, const N: usize> Turns<'a, W, N> {
-    /// The first turn. `None` if the input is shorter than a turn.
+    /// The first turn. The turns after it begin at cache lines if `align` says so, and if elements
+    /// are aligned to their width.
     ///
     /// # Panics
-    /// If there are not as many places as elements.
+    /// If the input is shorter than a turn, or if there are not as many places as elements.
     #[inline(always)]
-    pub(crate) fn new(x: &'a [u8], out: &'a mut Places) -> Option<Self> {
-        assert!(x.len() == out.len() * W);
-        let at = x.as_ptr();
+    pub(crate) fn new(x: &'a [u8], out: &'a mut Places, align: bool) -> Self {
+        assert!(x.len() >= 64 * N && x.len() == out.len() * W);
+        let mask = if align { alignment(x, W) } else { !0 };
+        let (at, out) = (x.as_ptr(), out.as_mut_ptr());
         let last = at.wrapping_add(x.len()).wrapping_sub(64 * N);
-        let (out, both) = (out.as_mut_ptr(), PhantomData);
-        (x.len() >= 64 * N).then_some(Self { x: at, at, last, out, both })
+        Self { x: at, at, last, out, mask, both: PhantomData }
     }
 
     /// The lines of the turn and their places.
@@ -223,11 +236,10 @@ impl<'a, const W: usize, const N: usize> Turns<'a, W, N> {
         self.at >= self.last
     }
 
-    /// Moves to the next turn. A mask of `!63` makes it begin at a cache line: see [`alignment`].
+    /// Moves to the next turn, which begins after this one, or 63 bytes earlier at most.
     #[inline(always)]
-    pub(crate) fn advance(&mut self, mask: usize) {
-        debug_assert!(mask | 63 == !0);
-        self.at = self.at.wrapping_add(64 * N).map_addr(|at| at & mask).min(self.last);
+    pub(crate) fn advance(&mut self) {
+        self.at = self.at.wrapping_add(64 * N).map_addr(|at| at & self.mask).min(self.last);
     }
 }
 

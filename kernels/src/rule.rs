@@ -15,7 +15,8 @@
 //! NaN or +Inf needs one more step: the rule is *tilted*. The masked bits of an element with a sign
 //! are one less, so -Inf stays below a bound that +Inf and every NaN exceed.
 
-/// What is asked of the bits of one element.
+/// What is asked of the bits of one element. The fields after `width` follow from the others. They
+/// are set when the rule is made, so that a leaf finds out nothing about its rule.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(Hash))]
 // In this order, so that the compiler does not load `flip` and `least` at once: a wide load waits
@@ -28,17 +29,19 @@ pub struct Rule {
     /// Bytes of an element: 1, 2, 4 or 8.
     width: u8,
     tilted: bool,
+    /// The answer for zero, which is also the answer for most elements.
+    usual: bool,
+    /// See [`Rule::is_greater`].
+    greater: bool,
+    /// See [`Rule::is_ones`].
+    ones: bool,
+    /// See [`Rule::is_screen`].
+    screen: bool,
+    /// See [`Rule::is_exact`].
+    exact: bool,
+    /// 1 for every rule. The compiler does not know that: see `With::one_byte`.
+    one: u8,
     least: i64,
-}
-
-/// A cheaper question about a group of elements: the answer can be yes only if the greatest of
-/// `(bits & mask) ^ flip` is above `limit`, as signed integers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Screen {
-    pub(crate) mask: u64,
-    /// 0 for elements of more than one byte.
-    pub(crate) flip: u64,
-    pub(crate) limit: u64,
 }
 
 impl Rule {
@@ -58,9 +61,9 @@ impl Rule {
         }
         if mask == bound && mask <= max {
             // The bound has all bits of the mask, so no masked element is above the bound.
-            return Self::new(width, mask, 0, signed(width, mask - 1));
+            return Self::new(width, mask, 0, signed(width, mask - 1), false);
         }
-        Self::new(width, mask, signed(width, bound ^ max), max as i64 - 1)
+        Self::new(width, mask, signed(width, bound ^ max), max as i64 - 1, false)
     }
 
     /// `(bits & mask) > bound` for elements of `width` bytes, as signed integers of that width. The
@@ -78,7 +81,7 @@ impl Rule {
         if mask == 0 && bound < 0 {
             return Self::never(width).not();
         }
-        Self::new(width, mask, 0, bound)
+        Self::new(width, mask, 0, bound, false)
     }
 
     /// NaN or +Inf: `(bits & !sign) > exponent` or `bits == exponent`, for elements of `width`
@@ -89,8 +92,7 @@ impl Rule {
     #[must_use]
     pub const fn nan_or_pos_inf(width: usize, exponent: u64) -> Self {
         assert!(is_exponent(width, exponent), "an exponent that is all ones");
-        let rule = Self::new(width, max(width), 0, signed(width, exponent - 1));
-        Self { tilted: true, ..rule }
+        Self::new(width, max(width), 0, signed(width, exponent - 1), true)
     }
 
     /// A rule that holds for no element.
@@ -100,19 +102,38 @@ impl Rule {
     #[must_use]
     pub const fn never(width: usize) -> Self {
         assert!(all_ones(width) != 0);
-        Self::new(width, 0, 0, 0)
+        Self::new(width, 0, 0, 0, false)
     }
 
     #[inline(always)]
-    const fn new(width: usize, mask: u64, flip: i64, least: i64) -> Self {
-        Self { mask, flip, least, width: width as u8, tilted: false }
+    const fn new(width: usize, mask: u64, flip: i64, least: i64, tilted: bool) -> Self {
+        let usual = flip > least;
+        let ones = {
+            // The bits that are not among the top 16.
+            let low = if width == 1 { 0 } else { max(width) >> 15 };
+            let (straight, ones) = if usual { (-1, !least) } else { (0, least + 1) };
+            !tilted && flip == straight && ones as u64 == mask && mask & low == 0
+        };
+        let greater = !tilted && flip == 0;
+        let exact = match width {
+            1 => !tilted,
+            2 => greater,
+            // The screen of NEON compares the top 16 bits.
+            4 if cfg!(target_arch = "aarch64") => greater && ones,
+            4 => greater,
+            // Screens compare the upper half.
+            _ => greater && ones,
+        };
+        let screen = greater || width == 1 && !tilted;
+        let width = width as u8;
+        Self { mask, flip, width, tilted, usual, greater, ones, screen, exact, one: 1, least }
     }
 
     /// The opposite answer for every element.
     #[must_use]
     #[inline]
     pub const fn not(self) -> Self {
-        Self { flip: !self.flip, least: !self.least - 1, ..self }
+        Self::new(self.size(), self.mask, !self.flip, !self.least - 1, self.tilted)
     }
 
     /// Bytes of an element.
@@ -126,7 +147,7 @@ impl Rule {
     #[must_use]
     #[inline(always)]
     pub const fn constant(&self) -> Option<bool> {
-        if self.mask == 0 { Some(self.usual()) } else { None }
+        if self.mask == 0 { Some(self.usual) } else { None }
     }
 
     /// The answer for an element. Only the low [`Rule::size`] bytes count. Every backend must give
@@ -157,13 +178,13 @@ impl Rule {
     /// The answer for zero, which is also the answer for most elements.
     #[inline(always)]
     pub(crate) const fn usual(&self) -> bool {
-        self.flip > self.least
+        self.usual
     }
 
     /// This rule or its opposite: the one that holds for few elements, the *hits*.
     #[inline(always)]
     pub(crate) const fn of_hits(&self) -> Self {
-        if self.usual() { self.not() } else { *self }
+        if self.usual { self.not() } else { *self }
     }
 
     #[inline(always)]
@@ -181,6 +202,12 @@ impl Rule {
         self.least as u64
     }
 
+    /// 1, which the compiler does not know.
+    #[inline(always)]
+    pub(crate) const fn one(&self) -> u64 {
+        self.one as u64
+    }
+
     #[inline(always)]
     pub(crate) const fn is_tilted(&self) -> bool {
         self.tilted
@@ -189,60 +216,62 @@ impl Rule {
     /// Whether the rule is `(bits & mask) > least`.
     #[inline(always)]
     pub(crate) const fn is_greater(&self) -> bool {
-        self.flip == 0 && !self.tilted
+        self.greater
     }
 
-    /// Whether a rule of hits, for elements of `W` bytes, compares for equality.
+    /// Whether a rule of hits compares for equality.
     #[inline(always)]
-    pub(crate) const fn is_equal<const W: usize>(&self) -> bool {
-        self.least == max(W) as i64 - 1 && !self.tilted
+    const fn is_equal(&self) -> bool {
+        self.least == max(self.size()) as i64 - 1 && !self.tilted
     }
 
     /// The bound of a rule that compares for equality.
     #[inline(always)]
-    pub(crate) const fn equal_to<const W: usize>(&self) -> u64 {
-        self.flip as u64 ^ max(W)
+    pub(crate) const fn equal_to(&self) -> u64 {
+        self.flip as u64 ^ max(self.size())
     }
 
-    /// Whether the rule, for elements of `W` bytes, or its opposite, is `(bits & mask) == mask`,
-    /// where the mask lies in the top 16 bits of an element, or in a byte, below the sign.
+    /// Whether the rule or its opposite is `(bits & mask) == mask`, where the mask lies in the top
+    /// 16 bits of an element, or in a byte, below the sign.
     #[inline(always)]
-    pub(crate) const fn is_ones<const W: usize>(&self) -> bool {
-        let low = if W == 1 { 0 } else { max(W) >> 15 };
-        let (flip, ones) = if self.usual() { (-1, !self.least) } else { (0, self.least + 1) };
-        self.flip == flip && !self.tilted && ones as u64 == self.mask && self.mask & low == 0
+    pub(crate) const fn is_ones(&self) -> bool {
+        self.ones
     }
 
-    /// The screen, for elements of `W` bytes, if there is one that most elements do not pass.
+    /// Whether the rule is its own [`Rule::screen`].
     #[inline(always)]
-    pub(crate) const fn screen<const W: usize>(&self) -> Option<Screen> {
-        let (mask, flip, limit) = (self.mask, self.flip as u64, self.least as u64);
-        if W == 1 && !(self.tilted && self.usual()) {
-            // For elements of one byte, the comparison is as cheap as any screen.
-            return Some(Screen { mask, flip, limit });
+    pub(crate) const fn is_screen(&self) -> bool {
+        self.screen
+    }
+
+    /// Whether the rule is its own screen, and holds for every element that passes the screen of a
+    /// backend. The screens of wide elements compare upper bits only.
+    #[inline(always)]
+    pub(crate) const fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// A cheaper rule that holds wherever this rule of hits holds. The screen holds for some element
+    /// of a group only if it holds for the greatest of `(bits & mask) ^ flip`. `flip` is 0, except
+    /// for elements of one byte.
+    #[must_use]
+    pub(crate) const fn screen(&self) -> Self {
+        let width = self.size();
+        if self.screen {
+            return *self;
         }
         if self.flip == 0 {
-            return Some(Screen { mask, flip: 0, limit });
+            // Without the tilt, some elements are one greater.
+            return Self::new(width, self.mask, 0, self.least, false);
         }
         // Equality costs an xor. A comparison with the ones of the bound, below the sign, costs
         // none. But if the highest of these bits is 0, most elements pass.
-        let ones = !flip & max(W);
-        if self.is_equal::<W>() && ones > max(W) / 2 {
-            return Some(Screen { mask: ones, flip: 0, limit: ones - 1 });
+        let ones = !self.flip as u64 & max(width);
+        if self.is_equal() && ones > max(width) / 2 {
+            return Self::new(width, ones, 0, ones as i64 - 1, false);
         }
-        None
-    }
-
-    /// Whether the answer is yes for every element that passes the screen, even if only the upper
-    /// bits are screened: half of an element of 8 bytes, or the top 16 bits (NEON).
-    #[inline(always)]
-    pub(crate) const fn is_screen(&self) -> bool {
-        match self.width {
-            1 => !self.tilted,
-            2 => self.is_greater(),
-            4 => self.is_ones::<4>(),
-            _ => self.is_ones::<8>(),
-        }
+        // Every element passes.
+        Self::new(width, 0, 0, -1, false)
     }
 
     /// The exponent, if this is the rule for NaN of an IEEE format, `(bits & !sign) > exponent`. At
@@ -281,7 +310,7 @@ impl Classes {
     /// NaN, +Inf and -Inf.
     #[inline(always)]
     pub(crate) const fn special(self) -> Rule {
-        Rule::new(self.width, self.exponent, 0, self.exponent as i64 - 1)
+        Rule::new(self.width, self.exponent, 0, self.exponent as i64 - 1, false)
     }
 
     /// +Inf, or -Inf.
@@ -289,14 +318,14 @@ impl Classes {
     pub(crate) const fn infinity(self, negative: bool) -> Rule {
         let (max, sign) = (max(self.width), if negative { max(self.width) + 1 } else { 0 });
         let flip = signed(self.width, (self.exponent | sign) ^ max);
-        Rule::new(self.width, max | (max + 1), flip, max as i64 - 1)
+        Rule::new(self.width, max | (max + 1), flip, max as i64 - 1, false)
     }
 }
 
 /// Prints the numbers of the comparison, as wide as an element.
 impl core::fmt::Debug for Rule {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self { mask, flip, least, width, tilted } = self;
+        let Self { mask, flip, least, width, tilted, .. } = self;
         let all = all_ones(self.size());
         let (flip, least) = (*flip as u64 & all, *least as u64 & all);
         write!(f, "Rule {{ width: {width}, mask: {mask:#x}, tilted: {tilted}, ")?;
@@ -365,11 +394,12 @@ mod tests {
         let all = (0..=255).flat_map(|mask| (0..=255).map(move |bound| (mask, bound)));
         let rules = all.flat_map(|(m, b)| [Rule::equal(1, m, b), Rule::greater(1, m, b)]);
         for rule in rules.chain(exponents).flat_map(|rule| [rule, rule.not()]) {
-            let Some(Screen { mask, flip, limit }) = rule.screen::<1>() else { continue };
+            let screen = rule.screen();
+            assert!(screen.is_screen() && (screen == rule || !rule.is_screen()), "{rule:?}");
             for bits in 0..=255_u64 {
-                let passes = ((bits & mask) ^ flip) as i8 > limit as i8;
+                let passes = screen.holds(bits);
                 assert!(passes || !rule.holds(bits), "{rule:?} {bits:#x}");
-                assert!(!(passes && rule.is_screen()) || rule.holds(bits), "{rule:?} {bits:#x}");
+                assert!(!(passes && rule.is_exact()) || rule.holds(bits), "{rule:?} {bits:#x}");
             }
         }
     }
@@ -377,13 +407,14 @@ mod tests {
     /// The leaves that are fast for such rules are chosen for a format with this exponent.
     fn is_fast<const W: usize>(exponent: u64) {
         let finite = Rule::equal(W, exponent, exponent).not();
-        assert!(finite.is_ones::<W>() && finite.not().is_ones::<W>(), "{finite:?}");
+        assert!(finite.is_ones() && finite.not().is_ones(), "{finite:?}");
         for hits in [Rule::greater(W, max(W), exponent), finite.not()] {
-            assert!(hits.screen::<W>().is_some() && hits.is_greater(), "{hits:?}");
+            assert!(hits.is_screen() && hits.is_greater(), "{hits:?}");
         }
+        assert!(finite.not().is_exact(), "{finite:?}");
         let inf = Rule::equal(W, max(W), exponent);
-        assert!(inf.screen::<W>().is_some() && inf.is_equal::<W>(), "{inf:?}");
-        assert_eq!(finite.screen::<W>().is_some(), W == 1, "{finite:?}");
+        assert!(!inf.screen().holds(0) && inf.is_equal(), "{inf:?}");
+        assert_eq!(finite.is_screen(), W == 1, "{finite:?}");
     }
 
     #[test]

@@ -1,245 +1,374 @@
-//! Inputs of fewer than 64 bytes, by SSE2: for elements of 1, 2 and 4 bytes.
-//!
-//! ```text
-//! 16 .. 63 bytes      two to four registers of 16 bytes; the last one overlaps
-//! 1 .. 15 bytes       one register, with zeros after the input
-//! ```
+//! SSE2: registers of 16 bytes, on every x86-64 CPU. Answers inputs of fewer than 64 bytes on all
+//! of them, and longer ones where the CPU lacks AVX2. A comparison makes lanes of all ones or zeros.
 #![expect(unsafe_code, reason = "intrinsics that the target has")]
 
+use core::mem::MaybeUninit;
+
 use crate::intrinsics::*;
-use crate::pieces::{Places, places};
+use crate::isa::{Isa, With};
+use crate::leaves::{Leaves, questions};
+use crate::pieces::{Block, Hit, Line, Long, Places, places};
 use crate::rule::Rule;
-use crate::scalar::elements;
+use crate::short::Register;
 use crate::spread;
+
+/// Proves that the target has SSE2: this module is compiled for no other target.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sse2(());
+
+pub(crate) fn detect() -> bool {
+    true
+}
+
+impl Leaves for Sse2 {}
+questions!(Sse2(()), "sse2");
+pub(crate) use crate::scalar::{multiply, replace};
+#[cfg(feature = "stats")]
+pub(crate) use crate::scalar::{order, within};
 
 type V = __m128i;
 
 // SAFETY of all blocks below: the target has SSE2, or this module would not be compiled. Loads and
 // stores ask for no alignment; each reads or writes one array, as long as the register or the part
 // of it that is loaded or stored.
+impl Isa for Sse2 {
+    type V = V;
+    /// -1 in every lane that is a hit, else 0.
+    type Hits = V;
+    const BYTES: usize = 16;
 
-/// The registers of an input of 16 to 63 bytes. The last one may overlap the one before.
-struct Registers<'x> {
-    x: &'x [u8],
-}
-
-impl<'x> Registers<'x> {
     #[inline(always)]
-    fn new(x: &'x [u8]) -> Option<Self> {
-        (x.len() >= 16).then_some(Self { x })
+    fn load(self, bytes: &[u8], at: usize) -> V {
+        let bytes: &[u8; 16] = bytes[at..].first_chunk().unwrap();
+        // SAFETY: see above.
+        unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
     }
 
-    /// The register at byte `at`, or the last one if that begins earlier.
     #[inline(always)]
-    fn at(&self, at: usize) -> V {
-        let at = at.min(self.x.len() - 16);
-        // SAFETY: see above; 16 bytes follow `at`.
-        unsafe { _mm_loadu_si128(self.x.as_ptr().add(at).cast()) }
-    }
-}
-
-#[inline(always)]
-pub(crate) fn any<const W: usize>(x: &[u8], rule: &Rule) -> bool {
-    let Some(registers) = Registers::new(x) else {
-        let here = (1 << x.len()) - 1;
-        return signs(answers::<W>(padded(x), rule)) & here != 0;
-    };
-    let last = x.len() - 16;
-    let mut any = or(answers::<W>(registers.at(0), rule), answers::<W>(registers.at(last), rule));
-    if x.len() > 32 {
-        any = or(any, answers::<W>(registers.at(16), rule));
-        any = or(any, answers::<W>(registers.at(last - 16), rule));
-    }
-    signs(any) != 0
-}
-
-#[inline(always)]
-pub(crate) fn bits<const W: usize>(x: &[u8], rule: &Rule) -> u64 {
-    let Some(registers) = Registers::new(x) else {
-        let here = (1 << (x.len() / W)) - 1;
-        return pack::<W>(answers::<W>(padded(x), rule)) & here;
-    };
-    let at = |at: usize| pack::<W>(answers::<W>(registers.at(at), rule)) << (at / W);
-    let last = x.len() - 16;
-    let mut bits = at(0) | at(last);
-    if x.len() > 32 {
-        bits |= at(16) | at(last - 16);
-    }
-    bits
-}
-
-/// Adds lanes, since the target may lack the instruction POPCNT.
-#[inline(always)]
-pub(crate) fn count<const W: usize>(x: &[u8], rule: &Rule) -> usize {
-    // 16 zeros, 16 ones, 16 zeros: the register at byte `n` has ones in its last `n` bytes.
-    const KEPT: [u8; 48] = {
-        let mut bytes = [0; 48];
-        let mut i = 16;
-        while i < 32 {
-            bytes[i] = 0xFF;
-            i += 1;
-        }
-        bytes
-    };
-    let kept = |from: usize| Registers { x: &KEPT }.at(from);
-    let Some(registers) = Registers::new(x) else {
-        // Keeps the first bytes, those of the input.
-        return sum::<W>(and(answers::<W>(padded(x), rule), kept(32 - x.len())));
-    };
-    let last = and(answers::<W>(registers.at(x.len() - 16), rule), kept(x.len() % 16));
-    let mut hits = add::<W>(answers::<W>(registers.at(0), rule), last);
-    if x.len() >= 32 {
-        hits = add::<W>(hits, answers::<W>(registers.at(16), rule));
-    }
-    if x.len() >= 48 {
-        hits = add::<W>(hits, answers::<W>(registers.at(32), rule));
-    }
-    sum::<W>(hits)
-}
-
-#[inline(always)]
-pub(crate) fn mask<const W: usize>(x: &[u8], rule: &Rule, out: &mut Places) {
-    let Some(registers) = Registers::new(x).filter(|_| !rule.is_tilted()) else {
-        return small_mask::<W>(x, rule, out);
-    };
-    let mut at = |at: usize| {
-        store::<W>(ones::<W>(untilted::<W>(registers.at(at), rule)), out, at / W);
-    };
-    let last = x.len() - 16;
-    at(0);
-    if x.len() > 32 {
-        at(16);
-        at(last - 16);
-    }
-    at(last);
-}
-
-/// Fewer than 16 bytes, or a tilted rule. A function of its own: as part of [`mask`] it would make
-/// `mask` save registers for all lengths.
-#[inline(never)]
-fn small_mask<const W: usize>(x: &[u8], rule: &Rule, out: &mut Places) {
-    let (Some(first), Some(last), false) = (x.first_chunk(), x.last_chunk(), rule.is_tilted())
-    else {
-        for (bits, place) in elements::<W>(x).zip(out) {
-            place.write(rule.holds_of::<W>(bits));
-        }
-        return;
-    };
-    // Two halves of a register, which may overlap.
-    for (half, at) in [(first, 0), (last, (x.len() - 8) / W)] {
-        // SAFETY: see above; 8 bytes are read from an array of 8 bytes.
-        let half = unsafe { _mm_loadl_epi64(<*const [u8; 8]>::cast(half)) };
-        let [answers, _] = words(ones::<W>(untilted::<W>(half, rule)));
-        match W {
-            1 => spread::low_bits(answers, places::<8>(out, at)),
-            2 => spread::low_bits(answers, places::<4>(out, at)),
-            _ => spread::low_bits(answers, places::<2>(out, at)),
+    fn splat<const W: usize>(self, bits: u64) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => _mm_set1_epi8(bits as i8),
+                2 => _mm_set1_epi16(bits as i16),
+                4 => _mm_set1_epi32(bits as i32),
+                _ => _mm_set1_epi64x(bits as i64),
+            }
         }
     }
-}
 
-/// -1 in each lane whose answer is yes, else 0.
-#[inline(always)]
-fn answers<const W: usize>(x: V, rule: &Rule) -> V {
-    if !rule.is_tilted() {
-        return untilted::<W>(x, rule);
+    #[inline(always)]
+    fn and(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe { _mm_and_si128(a, b) }
     }
-    let lanes = and(x, splat::<W>(rule.mask()));
-    compared::<W>(add::<W>(lanes, greater::<W>(splat::<1>(0), x)), rule)
-}
 
-/// [`answers`] of a rule that is not tilted.
-#[inline(always)]
-fn untilted<const W: usize>(x: V, rule: &Rule) -> V {
-    compared::<W>(and(x, splat::<W>(rule.mask())), rule)
-}
+    #[inline(always)]
+    fn xor(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe { _mm_xor_si128(a, b) }
+    }
 
-#[inline(always)]
-fn compared<const W: usize>(masked: V, rule: &Rule) -> V {
-    // SAFETY: see above.
-    let flipped = unsafe { _mm_xor_si128(masked, splat::<W>(rule.flip())) };
-    greater::<W>(flipped, splat::<W>(rule.least()))
-}
+    #[inline(always)]
+    fn equal<const W: usize>(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => _mm_cmpeq_epi8(a, b),
+                2 => _mm_cmpeq_epi16(a, b),
+                4 => _mm_cmpeq_epi32(a, b),
+                _ => {
+                    // Both halves are equal.
+                    let halves = _mm_cmpeq_epi32(a, b);
+                    self.and(halves, _mm_shuffle_epi32::<0b10_11_00_01>(halves))
+                }
+            }
+        }
+    }
 
-#[inline(always)]
-fn splat<const W: usize>(bits: u64) -> V {
-    // SAFETY: see above.
-    unsafe {
-        match W {
-            1 => _mm_set1_epi8(bits as i8),
-            2 => _mm_set1_epi16(bits as i16),
-            _ => _mm_set1_epi32(bits as i32),
+    #[inline(always)]
+    fn greater<const W: usize>(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => _mm_cmpgt_epi8(a, b),
+                2 => _mm_cmpgt_epi16(a, b),
+                4 => _mm_cmpgt_epi32(a, b),
+                _ => {
+                    // The sign of b if both signs differ, else of b - a, in both halves of a lane.
+                    let same = _mm_andnot_si128(self.xor(a, b), _mm_sub_epi64(b, a));
+                    let sign = self.either(_mm_andnot_si128(a, b), same);
+                    _mm_shuffle_epi32::<0b11_11_01_01>(_mm_srai_epi32::<31>(sign))
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn tilt<const W: usize>(self, masked: V, x: V, tilt: V) -> V {
+        self.sub::<W>(masked, self.and(self.greater::<W>(self.splat::<1>(0), x), tilt))
+    }
+
+    const COUNTERS_FROM: usize = 512;
+
+    /// Subtracts -1, so `one` is not needed.
+    #[inline(always)]
+    fn add<const W: usize>(self, counts: V, hits: V, _: V) -> V {
+        self.sub::<W>(counts, hits)
+    }
+
+    #[inline(always)]
+    fn sum(self, [a, b]: [V; 2]) -> usize {
+        // SAFETY: see above.
+        unsafe {
+            // The sum of two counters may exceed a byte.
+            let zero = _mm_setzero_si128();
+            let sums = _mm_add_epi64(_mm_sad_epu8(a, zero), _mm_sad_epu8(b, zero));
+            (self.low(sums) + self.low(_mm_unpackhi_epi64(sums, sums))) as usize
+        }
+    }
+
+    /// Groups of 8 lines would be 32 loads.
+    const EIGHT_LINES_FROM: usize = usize::MAX;
+
+    /// Of elements of 8 bytes, the upper halves are compared, under a limit that the lower halves,
+    /// which the mask leaves out, do not reach. An element may be above the limit if its upper half
+    /// is at least the upper half of `limit + 1`.
+    #[inline(always)]
+    fn screen<const W: usize>(self, screen: &Rule) -> [V; 3] {
+        let (mask, flip, mut limit) = (screen.mask(), screen.flip(), screen.least());
+        if W == 8 {
+            let upper = (limit.wrapping_add(1) >> 32).wrapping_sub(1);
+            limit = upper << 32 | 0x7FFF_FFFF;
+        }
+        [mask, flip, limit].map(|bits| self.splat::<W>(bits))
+    }
+
+    /// SSE2 has a maximum for lanes of 16 bits only.
+    #[inline(always)]
+    fn may_hit<'x, const W: usize, const FLIP: bool>(
+        self,
+        lines: impl IntoIterator<Item = &'x Line>,
+        [mask, flip, limit]: [V; 3],
+    ) -> bool {
+        let mut any = self.splat::<1>(0);
+        for line in lines {
+            for at in [0, 16, 32, 48] {
+                let mut lanes = self.and(self.load(line, at), mask);
+                if FLIP {
+                    lanes = self.xor(lanes, flip);
+                }
+                let above = match W {
+                    8 => self.greater::<4>(lanes, limit),
+                    _ => self.greater::<W>(lanes, limit),
+                };
+                any = self.either(any, above);
+            }
+        }
+        self.is_any(any)
+    }
+
+    #[inline(always)]
+    fn line_bits<const W: usize, const OP: u8>(self, line: &Line, with: &With<V>) -> u64 {
+        let [a, b, c, d] = self.line_hits::<W, OP>(line, with);
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => {
+                    let (low, high) = (signs(a) | signs(b) << 16, signs(c) | signs(d) << 16);
+                    low | high << 32
+                }
+                2 => signs(_mm_packs_epi16(a, b)) | signs(_mm_packs_epi16(c, d)) << 16,
+                4 => {
+                    let (low, high) = (_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
+                    signs(_mm_packs_epi16(low, high))
+                }
+                _ => signs(_mm_packs_epi16(self.eights([a, b, c, d]), _mm_setzero_si128())),
+            }
+        }
+    }
+
+    const BITS_BY_LINES: usize = usize::MAX;
+    const PACKS_ALIKE: bool = true;
+
+    #[inline(always)]
+    fn pack<const W: usize, const OP: u8>(
+        self,
+        block: &Block<W>,
+        with: &With<V>,
+        out: &mut [u8; 8],
+    ) {
+        for (line, bits) in block.iter().zip(out.chunks_exact_mut(8 / W)) {
+            bits.copy_from_slice(&self.line_bits::<W, OP>(line, with).to_le_bytes()[..8 / W]);
+        }
+    }
+
+    const MASKS_ALIKE: bool = true;
+    const TURN_OF_8: usize = 1;
+
+    #[inline(always)]
+    fn answer_turn<const W: usize, const OP: u8>(
+        self,
+        lines: &[Line],
+        with: &With<V>,
+        out: &mut Places,
+    ) {
+        for (i, line) in lines.iter().enumerate() {
+            self.answer_line::<W, OP>(line, with, out, i * (64 / W));
+        }
+    }
+
+    #[inline(always)]
+    fn answer_line<const W: usize, const OP: u8>(
+        self,
+        line: &Line,
+        with: &With<V>,
+        out: &mut Places,
+        at: usize,
+    ) {
+        let [a, b, c, d] = self.line_hits::<W, OP>(line, with);
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => {
+                    let quarters = places::<64>(out, at).as_chunks_mut().0;
+                    for (hits, quarter) in [a, b, c, d].into_iter().zip(quarters) {
+                        store(self.and(hits, with.one_byte), quarter);
+                    }
+                }
+                2 => {
+                    let halves = places::<32>(out, at).as_chunks_mut().0;
+                    store(self.and(_mm_packs_epi16(a, b), with.one_byte), &mut halves[0]);
+                    store(self.and(_mm_packs_epi16(c, d), with.one_byte), &mut halves[1]);
+                }
+                4 => {
+                    let (low, high) = (_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
+                    let packed = _mm_packs_epi16(low, high);
+                    store(self.and(packed, with.one_byte), places(out, at));
+                }
+                _ => {
+                    let packed = _mm_packs_epi16(self.eights([a, b, c, d]), _mm_setzero_si128());
+                    spread::low_bits(self.low(packed), places::<8>(out, at));
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn fill(self, answer: V, out: &mut [MaybeUninit<bool>; 64]) {
+        for quarter in out.as_chunks_mut().0 {
+            store(answer, quarter);
         }
     }
 }
 
-#[inline(always)]
-fn greater<const W: usize>(a: V, b: V) -> V {
-    // SAFETY: see above.
-    unsafe {
-        match W {
-            1 => _mm_cmpgt_epi8(a, b),
-            2 => _mm_cmpgt_epi16(a, b),
-            _ => _mm_cmpgt_epi32(a, b),
+impl Register for Sse2 {
+    const HERE: Self = Self(());
+
+    #[inline(always)]
+    fn pair(self, low: u64, high: u64) -> V {
+        // SAFETY: see above.
+        unsafe { _mm_set_epi64x(high.cast_signed(), low.cast_signed()) }
+    }
+
+    #[inline(always)]
+    fn either(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe { _mm_or_si128(a, b) }
+    }
+
+    #[inline(always)]
+    fn within(self, hits: V, lanes: V) -> V {
+        self.and(hits, lanes)
+    }
+
+    #[inline(always)]
+    fn is_any(self, hits: V) -> bool {
+        signs(hits) != 0
+    }
+
+    #[inline(always)]
+    fn lane_bits<const W: usize>(self, hits: V) -> u64 {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => signs(hits),
+                2 => signs(_mm_packs_epi16(hits, _mm_setzero_si128())),
+                4 => _mm_movemask_ps(_mm_castsi128_ps(hits)) as u64,
+                _ => _mm_movemask_pd(_mm_castsi128_pd(hits)) as u64,
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn ones<const W: usize>(self, hits: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            let packed = match W {
+                1 => hits,
+                2 => _mm_packs_epi16(hits, hits),
+                8 => {
+                    let packed = _mm_packs_epi32(hits, hits);
+                    let packed = _mm_packs_epi16(packed, packed);
+                    _mm_packs_epi16(packed, packed)
+                }
+                _ => {
+                    let packed = _mm_packs_epi32(hits, hits);
+                    _mm_packs_epi16(packed, packed)
+                }
+            };
+            self.and(packed, _mm_set1_epi8(1))
+        }
+    }
+
+    #[inline(always)]
+    fn low(self, v: V) -> u64 {
+        let mut word = [0; 8];
+        // SAFETY: see above.
+        unsafe { _mm_storel_epi64(word.as_mut_ptr().cast(), v) }
+        u64::from_le_bytes(word)
+    }
+
+    #[inline(always)]
+    fn write<const W: usize>(self, ones: V, out: &mut Places, at: usize) {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => store(ones, places(out, at)),
+                2 => _mm_storel_epi64(places::<8>(out, at).as_mut_ptr().cast(), ones),
+                8 => _mm_storeu_si16(places::<2>(out, at).as_mut_ptr().cast(), ones),
+                _ => _mm_storeu_si32(places::<4>(out, at).as_mut_ptr().cast(), ones),
+            }
         }
     }
 }
 
-#[inline(always)]
-fn add<const W: usize>(a: V, b: V) -> V {
-    // SAFETY: see above.
-    unsafe {
-        match W {
-            1 => _mm_add_epi8(a, b),
-            2 => _mm_add_epi16(a, b),
-            _ => _mm_add_epi32(a, b),
+impl Sse2 {
+    #[inline(always)]
+    fn sub<const W: usize>(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match W {
+                1 => _mm_sub_epi8(a, b),
+                2 => _mm_sub_epi16(a, b),
+                4 => _mm_sub_epi32(a, b),
+                _ => _mm_sub_epi64(a, b),
+            }
         }
     }
-}
 
-#[inline(always)]
-fn and(a: V, b: V) -> V {
-    // SAFETY: see above.
-    unsafe { _mm_and_si128(a, b) }
-}
-
-#[inline(always)]
-fn or(a: V, b: V) -> V {
-    // SAFETY: see above.
-    unsafe { _mm_or_si128(a, b) }
-}
-
-/// How many answers are yes. Each lane is the sum of at most four answers of -1 or 0.
-#[inline(always)]
-fn sum<const W: usize>(hits: V) -> usize {
-    // SAFETY: see above.
-    let [low, high] = words(unsafe { _mm_sad_epu8(negated::<W>(hits), splat::<1>(0)) });
-    (low + high) as usize
-}
-
-/// 0 to 4 for lanes of 0 to -4.
-#[inline(always)]
-fn negated<const W: usize>(hits: V) -> V {
-    // SAFETY: see above.
-    unsafe {
-        match W {
-            1 => _mm_sub_epi8(splat::<1>(0), hits),
-            2 => _mm_sub_epi16(splat::<1>(0), hits),
-            _ => _mm_sub_epi32(splat::<1>(0), hits),
-        }
+    /// The hits of the four registers of a line.
+    #[inline(always)]
+    fn line_hits<const W: usize, const OP: u8>(self, line: &Line, with: &With<V>) -> [V; 4] {
+        [0, 16, 32, 48].map(|at| self.hits::<W, OP>(self.load(line, at), with))
     }
-}
 
-/// One bit for each lane.
-#[inline(always)]
-fn pack<const W: usize>(answers: V) -> u64 {
-    // SAFETY: see above.
-    unsafe {
-        match W {
-            1 => signs(answers),
-            2 => signs(_mm_packs_epi16(answers, _mm_setzero_si128())),
-            _ => _mm_movemask_ps(_mm_castsi128_ps(answers)) as u64,
-        }
+    /// The hits of four registers of lanes of 8 bytes, in lanes of 2 bytes.
+    #[inline(always)]
+    fn eights(self, [a, b, c, d]: [V; 4]) -> V {
+        // Both halves of a lane are alike, and stay so.
+        // SAFETY: see above.
+        unsafe { _mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d)) }
     }
 }
 
@@ -250,62 +379,8 @@ fn signs(v: V) -> u64 {
     unsafe { _mm_movemask_epi8(v) as u64 }
 }
 
-/// 1 or 0 for lanes of -1 or 0, in the low `16 / W` bytes.
 #[inline(always)]
-fn ones<const W: usize>(answers: V) -> V {
-    // SAFETY: see above.
-    unsafe {
-        let packed = match W {
-            1 => answers,
-            2 => _mm_packs_epi16(answers, answers),
-            _ => {
-                let packed = _mm_packs_epi32(answers, answers);
-                _mm_packs_epi16(packed, packed)
-            }
-        };
-        _mm_and_si128(packed, _mm_set1_epi8(1))
-    }
-}
-
-/// The low and the high eight bytes.
-#[inline(always)]
-fn words(v: V) -> [u64; 2] {
-    let word = |v| {
-        let mut word = [0; 8];
-        // SAFETY: see above.
-        unsafe { _mm_storel_epi64(word.as_mut_ptr().cast(), v) }
-        u64::from_le_bytes(word)
-    };
-    // SAFETY: see above.
-    [word(v), word(unsafe { _mm_unpackhi_epi64(v, v) })]
-}
-
-/// Writes `16 / W` answers from place `at` on, or to the last places.
-#[inline(always)]
-fn store<const W: usize>(answers: V, out: &mut Places, at: usize) {
-    // SAFETY: see above.
-    unsafe {
-        match W {
-            1 => _mm_storeu_si128(places::<16>(out, at).as_mut_ptr().cast(), answers),
-            2 => _mm_storel_epi64(places::<8>(out, at).as_mut_ptr().cast(), answers),
-            _ => _mm_storeu_si32(places::<4>(out, at).as_mut_ptr().cast(), answers),
-        }
-    }
-}
-
-/// Fewer than 16 bytes, and then zeros. Not inlined: for so few, one copy of this is enough.
-#[inline(never)]
-fn padded(x: &[u8]) -> V {
-    let n = x.len();
-    let (low, high) = if let (Some(first), Some(last)) = (x.first_chunk(), x.last_chunk()) {
-        // The bytes of the last word that are not in the first.
-        (u64::from_le_bytes(*first), u64::from_le_bytes(*last) >> (8 * (15 - n)) >> 8)
-    } else if let (Some(first), Some(last)) = (x.first_chunk(), x.last_chunk()) {
-        let [first, last] = [first, last].map(|four| u64::from(u32::from_le_bytes(*four)));
-        (first | last << (8 * (n - 4)), 0)
-    } else {
-        (x.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)), 0)
-    };
-    // SAFETY: see above.
-    unsafe { _mm_set_epi64x(high.cast_signed(), low.cast_signed()) }
+fn store(answers: V, out: &mut [MaybeUninit<bool>; 16]) {
+    // SAFETY: see above; `out` has 16 bytes.
+    unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), answers) }
 }

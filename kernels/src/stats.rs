@@ -37,7 +37,7 @@
 
 use crate::backend::Backend;
 use crate::bitmap::Bitmap;
-use crate::bytes;
+use crate::bytes::by_width;
 use crate::census::{Census, Occurrences};
 use crate::entry;
 use crate::leaves::{Lane, Order, Table, Within};
@@ -121,8 +121,8 @@ struct Width {
 impl Width {
     fn of<L: Lane>() -> Self {
         Self {
-            within: L::within(),
-            order: L::order(),
+            within: L::WITHIN,
+            order: L::ORDER,
             position: entry::position::<L>,
             census: entry::census::<L>,
             bits: entry::bits::<L>,
@@ -130,7 +130,7 @@ impl Width {
     }
 
     fn of_bytes(rule: &Rule) -> Self {
-        bytes::of(rule, [Self::of::<u8>, Self::of::<u16>, Self::of::<u32>, Self::of::<u64>])()
+        by_width!(rule, L => Self::of::<L>())
     }
 }
 

@@ -19,7 +19,7 @@ use task::{Ask, Task};
 const USAGE: &str = "\
 --questions A,..   questions that begin with one of these, as mask or mask/finite; all otherwise
 --formats A,..     of f32, f64, f16, bf16, f8e4m3fn, f8e5m2; all otherwise
---lengths 8e,1KiB  elements, or KiB or MiB of input
+--lengths 8e,1KiB  elements, or B, KiB or MiB of input
 --data clean,1/16  of clean, line, kib, dirty3 (or 1/3), dirty16, dirty100, dirty (1/1000), runs
 --offset 0,16      bytes from a multiple of 64 to where inputs and outputs begin
 --backend avx2     leaves out loops for other backends, and with avx512 none
@@ -40,13 +40,15 @@ impl Length {
             .map(Self::Elements)
             .or_else(|| number("KiB").map(|n| Self::Bytes(n << 10)))
             .or_else(|| number("MiB").map(|n| Self::Bytes(n << 20)))
+            .or_else(|| number("B").map(Self::Bytes))
     }
 
     fn name(self) -> String {
         match self {
             Self::Elements(n) => format!("{n}e"),
             Self::Bytes(bytes @ 0x10_0000..) => format!("{}MiB", bytes >> 20),
-            Self::Bytes(bytes) => format!("{}KiB", bytes >> 10),
+            Self::Bytes(bytes @ 0x400..) => format!("{}KiB", bytes >> 10),
+            Self::Bytes(bytes) => format!("{bytes}B"),
         }
     }
 }

@@ -23,13 +23,18 @@ mod before {
     }
 }
 
+const OURS: &[&str] =
+    &["nonfinite avx512", "nonfinite avx2", "nonfinite sse2", "nonfinite neon"];
+#[cfg(before)]
+const BEFORE: &[&str] = &["before avx512", "before avx2", "before sse2", "before neon"];
+
 type Peer = for<'a> fn(Ask, Input<'a>) -> Vec<Task<'a>>;
 
 /// Those that detect the CPU, or are compiled for several.
 const DETECTING: &[Peer] = &[
-    |ask, x| ours::tasks(ask, x, &["nonfinite avx512", "nonfinite avx2", "nonfinite neon"]),
+    |ask, x| ours::tasks(ask, x, OURS),
     #[cfg(before)]
-    |ask, x| before::calls::tasks(ask, x, &["before avx512", "before avx2", "before neon"]),
+    |ask, x| before::calls::tasks(ask, x, BEFORE),
     std_loop::tasks,
     fearless::tasks,
     rten::tasks,

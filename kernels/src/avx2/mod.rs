@@ -13,7 +13,7 @@ use crate::isa::{Isa, With, op};
 use crate::leaves::{Leaves, leaves};
 use crate::pieces::{Block, Hit, Line, Long, Places, places};
 use crate::replace::Codes;
-use crate::rule::{Rule, Screen};
+use crate::rule::Rule;
 use crate::spread;
 
 cpufeatures::new!(cpu, "avx2", "popcnt", "bmi1", "bmi2");
@@ -105,6 +105,8 @@ impl Isa for Avx2 {
         self.sub::<W>(masked, self.and(negative, tilt))
     }
 
+    const COUNTERS_FROM: usize = 512;
+
     /// Subtracts -1, so `one` is not needed.
     #[inline(always)]
     fn add<const W: usize>(self, counts: V, hits: V, _: V) -> V {
@@ -122,15 +124,14 @@ impl Isa for Avx2 {
         lanes.iter().sum::<u64>() as usize
     }
 
-    /// Mask, flip and limit.
-    type Screen = [V; 3];
+    const EIGHT_LINES_FROM: usize = 1024;
 
     /// AVX2 has no maximum of 64-bit lanes, so their upper halves are compared. An element may be
     /// above the limit if its upper half is at least the upper half of `limit + 1`.
     #[inline(always)]
-    fn screen<const W: usize>(self, Screen { mask, flip, limit }: Screen) -> [V; 3] {
-        let limit = if W == 8 { limit.wrapping_add(1) } else { limit };
-        [mask, flip, limit].map(|bits| self.splat::<W>(bits))
+    fn screen<const W: usize>(self, screen: &Rule) -> [V; 3] {
+        let limit = if W == 8 { screen.least().wrapping_add(1) } else { screen.least() };
+        [screen.mask(), screen.flip(), limit].map(|bits| self.splat::<W>(bits))
     }
 
     #[inline(always)]
@@ -170,7 +171,8 @@ impl Isa for Avx2 {
         }
     }
 
-    const PACKS_ONES: bool = true;
+    const BITS_BY_LINES: usize = 0;
+    const PACKS_ALIKE: bool = false;
 
     #[inline(always)]
     fn pack<const W: usize, const OP: u8>(
@@ -195,6 +197,7 @@ impl Isa for Avx2 {
         }
     }
 
+    const MASKS_ALIKE: bool = false;
     const TURN_OF_8: usize = 4;
 
     #[inline(always)]

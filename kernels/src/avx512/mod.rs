@@ -14,7 +14,7 @@ use crate::isa::{Isa, With, op};
 use crate::leaves::{Leaves, leaves};
 use crate::pieces::{Block, Hit, Line, Long, Places, places};
 use crate::replace::Codes;
-use crate::rule::{Rule, Screen};
+use crate::rule::Rule;
 
 cpufeatures::new!(
     cpu, "avx512f", "avx512bw", "avx512vl", "avx512dq", "fma", "avx2", "popcnt", "bmi1", "bmi2"
@@ -143,6 +143,8 @@ impl Isa for Avx512 {
         }
     }
 
+    const COUNTERS_FROM: usize = 1024;
+
     #[inline(always)]
     fn add<const W: usize>(self, counts: V, hits: u64, one: V) -> V {
         // SAFETY: see above.
@@ -165,16 +167,15 @@ impl Isa for Avx512 {
         }
     }
 
-    /// Mask, flip and limit.
-    type Screen = [V; 3];
+    const EIGHT_LINES_FROM: usize = 1024;
 
     /// For elements of 8 bytes, the upper halves are compared: the maximum of 64-bit lanes takes
     /// twice the time. An element may be above the limit if its upper half is at least the upper
     /// half of `limit + 1`.
     #[inline(always)]
-    fn screen<const W: usize>(self, Screen { mask, flip, limit }: Screen) -> [V; 3] {
-        let limit = if W == 8 { limit.wrapping_add(1) } else { limit };
-        [mask, flip, limit].map(|bits| self.splat::<W>(bits))
+    fn screen<const W: usize>(self, screen: &Rule) -> [V; 3] {
+        let limit = if W == 8 { screen.least().wrapping_add(1) } else { screen.least() };
+        [screen.mask(), screen.flip(), limit].map(|bits| self.splat::<W>(bits))
     }
 
     #[inline(always)]
@@ -198,8 +199,8 @@ impl Isa for Avx512 {
         self.hits::<W, OP>(self.load(line, 0), with)
     }
 
-    /// Comparing into mask registers is as fast for all rules.
-    const PACKS_ONES: bool = false;
+    const BITS_BY_LINES: usize = 1023;
+    const PACKS_ALIKE: bool = true;
 
     #[inline(always)]
     fn pack<const W: usize, const OP: u8>(
@@ -213,6 +214,7 @@ impl Isa for Avx512 {
         }
     }
 
+    const MASKS_ALIKE: bool = false;
     const TURN_OF_8: usize = 8;
 
     #[inline(always)]

@@ -2,12 +2,13 @@
 //!
 //! | leaf | answers |
 //! |---|---|
-//! | `find` | the first line with an element for which the answer is yes |
+//! | `find` | the first line with a hit, or where the search stopped |
+//! | `screen` | the bytes before the first group with an element that passes a screen |
 //! | `count` | the number of hits, by a rule of hits |
 //! | `classify` | NaN, infinities and -Inf, in 21 bits each |
 //! | `mask` | a byte for each element |
 //! | `skip` | a byte for each element of groups without a hit; returns how many bytes these are |
-//! | `bits` | a word for each 64 elements; returns the bits of the others |
+//! | `bits` | the bits of all whole lines; returns the bits of the elements after them |
 //! | `replace` | other codes in the place of NaN and infinities; returns how many these are |
 //! | `multiply` | products of the elements; returns whether one was NaN or infinite before |
 //! | `within` | the bytes before a group with an element outside of a range |
@@ -17,7 +18,7 @@
 mod tables;
 
 pub use tables::Lane;
-pub(crate) use tables::{Table, Tables, multiply};
+pub(crate) use tables::{Table, multiply};
 
 #[cfg(feature = "stats")]
 use crate::bitmap::Bitmap;
@@ -32,8 +33,13 @@ use crate::{loops::Given, numbers::Range};
 /// The leaves of an instruction set. A backend may have its own version of a leaf.
 pub(crate) trait Leaves: Isa {
     #[inline(always)]
-    fn find<const W: usize>(self, x: Long<'_>, rule: &Rule) -> Hit {
-        loops::find::<Self, W>(self, x, rule)
+    fn find<const W: usize>(self, x: Long<'_>, rule: &Rule, screen: &Rule) -> Hit {
+        loops::find::<Self, W>(self, x, rule, screen)
+    }
+
+    #[inline(always)]
+    fn screened<const W: usize>(self, x: Long<'_>, screen: &Rule) -> usize {
+        loops::screen::<Self, W>(self, x, screen)
     }
 
     #[inline(always)]
@@ -58,7 +64,7 @@ pub(crate) trait Leaves: Isa {
     }
 
     #[inline(always)]
-    fn bits<const W: usize>(self, x: Long<'_>, rule: &Rule, out: &mut [[u8; 8]]) -> u64 {
+    fn bits<const W: usize>(self, x: Long<'_>, rule: &Rule, out: &mut [u8]) -> u64 {
         loops::bits::<Self, W>(self, x, rule, out)
     }
 
@@ -97,12 +103,17 @@ pub(crate) trait Leaves: Isa {
     }
 }
 
-/// Compiles the leaves of a token with its target features.
-macro_rules! leaves {
+/// Compiles the leaves of questions of a token with its target features.
+macro_rules! questions {
     ($token:expr, $features:literal) => {
         #[target_feature(enable = $features)]
-        pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule) -> Hit {
-            Leaves::find::<W>($token, x, rule)
+        pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule, screen: &Rule) -> Hit {
+            Leaves::find::<W>($token, x, rule, screen)
+        }
+
+        #[target_feature(enable = $features)]
+        pub(crate) fn screen<const W: usize>(x: Long<'_>, screen: &Rule) -> usize {
+            Leaves::screened::<W>($token, x, screen)
         }
 
         #[target_feature(enable = $features)]
@@ -126,9 +137,16 @@ macro_rules! leaves {
         }
 
         #[target_feature(enable = $features)]
-        pub(crate) fn bits<const W: usize>(x: Long<'_>, rule: &Rule, out: &mut [[u8; 8]]) -> u64 {
+        pub(crate) fn bits<const W: usize>(x: Long<'_>, rule: &Rule, out: &mut [u8]) -> u64 {
             Leaves::bits::<W>($token, x, rule, out)
         }
+    };
+}
+
+/// Compiles all leaves of a token with its target features.
+macro_rules! leaves {
+    ($token:expr, $features:literal) => {
+        crate::leaves::questions!($token, $features);
 
         #[target_feature(enable = $features)]
         pub(crate) fn replace<const W: usize>(
@@ -172,7 +190,7 @@ macro_rules! leaves {
     all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
     all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
 ))]
-pub(crate) use leaves;
+pub(crate) use {leaves, questions};
 
 // The types of leaves. A leaf may be called only on a CPU that has its backend. Leaves stand in
 // tables only (`tables.rs`), and `Table::pick` returns the leaf of a `Backend`, which was detected.
@@ -180,13 +198,25 @@ pub(crate) use leaves;
 
 /// The type of `find`.
 #[derive(Clone, Copy)]
-pub(crate) struct Find(unsafe fn(Long<'_>, &Rule) -> Hit);
+pub(crate) struct Find(unsafe fn(Long<'_>, &Rule, &Rule) -> Hit);
 
 impl Find {
     #[inline(always)]
-    pub(crate) fn run(self, x: Long<'_>, rule: &Rule) -> Hit {
+    pub(crate) fn run(self, x: Long<'_>, rule: &Rule, screen: &Rule) -> Hit {
         // SAFETY: see above.
-        unsafe { (self.0)(x, rule) }
+        unsafe { (self.0)(x, rule, screen) }
+    }
+}
+
+/// The type of `screen`.
+#[derive(Clone, Copy)]
+pub(crate) struct Screen(unsafe fn(Long<'_>, &Rule) -> usize);
+
+impl Screen {
+    #[inline(always)]
+    pub(crate) fn run(self, x: Long<'_>, screen: &Rule) -> usize {
+        // SAFETY: see above.
+        unsafe { (self.0)(x, screen) }
     }
 }
 
@@ -216,11 +246,11 @@ impl Mask {
 
 /// The type of `bits`.
 #[derive(Clone, Copy)]
-pub(crate) struct Bits(unsafe fn(Long<'_>, &Rule, &mut [[u8; 8]]) -> u64);
+pub(crate) struct Bits(unsafe fn(Long<'_>, &Rule, &mut [u8]) -> u64);
 
 impl Bits {
     #[inline(always)]
-    pub(crate) fn run(self, x: Long<'_>, rule: &Rule, out: &mut [[u8; 8]]) -> u64 {
+    pub(crate) fn run(self, x: Long<'_>, rule: &Rule, out: &mut [u8]) -> u64 {
         // SAFETY: see above.
         unsafe { (self.0)(x, rule, out) }
     }

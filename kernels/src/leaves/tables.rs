@@ -1,12 +1,12 @@
 //! The tables of leaves: the way from a question to a loop.
 //!
 //! ```text
-//! u32::find()          the table of a question and a width
-//!   [ first call | avx512::find::<4> | avx2::find::<4> | scalar::find::<4> ]
+//! u32::FIND            the table of a question and a width
+//!   [ first call | avx512::find::<4> | avx2::find::<4> | sse2::find::<4> | scalar::find::<4> ]
 //!                      indexed by the number of the backend
 //! ```
 
-use super::{Bits, Count, Find, Mask, Multiply, Replace};
+use super::{Bits, Count, Find, Mask, Multiply, Replace, Screen};
 #[cfg(feature = "stats")]
 use super::{Order, Within};
 use crate::backend::{Backend, ENTRIES};
@@ -52,6 +52,11 @@ macro_rules! table {
                 ))]
                 $Leaf(crate::avx2::$name::<$width>),
                 #[cfg(all(
+                    any(target_arch = "x86", target_arch = "x86_64"),
+                    target_feature = "sse2"
+                ))]
+                $Leaf(crate::sse2::$name::<$width>),
+                #[cfg(all(
                     target_arch = "aarch64",
                     target_endian = "little",
                     target_feature = "neon"
@@ -93,19 +98,21 @@ pub trait Lane: Tables {
 }
 
 /// The tables of one width, and the answers for fewer than 64 bytes. Tables are statics of this
-/// crate: a caller links only those that it uses, and no other crate compiles a leaf again.
+/// crate, to which constants point: a caller links only those that it uses, and no other crate
+/// compiles a leaf again.
 pub(crate) trait Tables: 'static {
-    fn find() -> &'static Table<Find>;
-    fn count() -> &'static Table<Count>;
-    fn classify() -> &'static Table<Count>;
-    fn mask() -> &'static Table<Mask>;
-    fn skip() -> &'static Table<Mask>;
-    fn bits() -> &'static Table<Bits>;
-    fn replace() -> &'static Table<Replace>;
+    const FIND: &'static Table<Find>;
+    const SCREEN: &'static Table<Screen>;
+    const COUNT: &'static Table<Count>;
+    const CLASSIFY: &'static Table<Count>;
+    const MASK: &'static Table<Mask>;
+    const SKIP: &'static Table<Mask>;
+    const BITS: &'static Table<Bits>;
+    const REPLACE: &'static Table<Replace>;
     #[cfg(feature = "stats")]
-    fn within() -> &'static Table<Within>;
+    const WITHIN: &'static Table<Within>;
     #[cfg(feature = "stats")]
-    fn order() -> &'static Table<Order>;
+    const ORDER: &'static Table<Order>;
 
     /// Inlined, so that a rule that the caller knows is a constant.
     fn short_any(x: &[u8], rule: &Rule) -> bool;
@@ -122,35 +129,18 @@ macro_rules! lanes {
         }
 
         impl Tables for $lane {
-            fn find() -> &'static Table<Find> {
-                table!(Find find $lane $width)
-            }
-            fn count() -> &'static Table<Count> {
-                table!(Count count $lane $width)
-            }
-            fn classify() -> &'static Table<Count> {
-                table!(Count classify $lane $width)
-            }
-            fn mask() -> &'static Table<Mask> {
-                table!(Mask mask $lane $width)
-            }
-            fn skip() -> &'static Table<Mask> {
-                table!(Mask skip $lane $width)
-            }
-            fn bits() -> &'static Table<Bits> {
-                table!(Bits bits $lane $width)
-            }
-            fn replace() -> &'static Table<Replace> {
-                table!(Replace replace $width)
-            }
+            const FIND: &'static Table<Find> = table!(Find find $lane $width);
+            const SCREEN: &'static Table<Screen> = table!(Screen screen $lane $width);
+            const COUNT: &'static Table<Count> = table!(Count count $lane $width);
+            const CLASSIFY: &'static Table<Count> = table!(Count classify $lane $width);
+            const MASK: &'static Table<Mask> = table!(Mask mask $lane $width);
+            const SKIP: &'static Table<Mask> = table!(Mask skip $lane $width);
+            const BITS: &'static Table<Bits> = table!(Bits bits $lane $width);
+            const REPLACE: &'static Table<Replace> = table!(Replace replace $width);
             #[cfg(feature = "stats")]
-            fn within() -> &'static Table<Within> {
-                table!(Within within $width)
-            }
+            const WITHIN: &'static Table<Within> = table!(Within within $width);
             #[cfg(feature = "stats")]
-            fn order() -> &'static Table<Order> {
-                table!(Order order $width)
-            }
+            const ORDER: &'static Table<Order> = table!(Order order $width);
 
             #[inline(always)]
             fn short_any(x: &[u8], rule: &Rule) -> bool {
@@ -194,32 +184,37 @@ mod first {
     use crate::pieces::{Hit, Long};
 
     #[cold]
-    pub(super) fn find<T: Tables>(x: Long<'_>, rule: &Rule) -> Hit {
-        T::find().pick(Some(Backend::active())).run(x, rule)
+    pub(super) fn find<T: Tables>(x: Long<'_>, rule: &Rule, screen: &Rule) -> Hit {
+        T::FIND.pick(Some(Backend::active())).run(x, rule, screen)
+    }
+
+    #[cold]
+    pub(super) fn screen<T: Tables>(x: Long<'_>, screen: &Rule) -> usize {
+        T::SCREEN.pick(Some(Backend::active())).run(x, screen)
     }
 
     #[cold]
     pub(super) fn count<T: Tables>(x: Long<'_>, rule: &Rule) -> u64 {
-        T::count().pick(Some(Backend::active())).run(x, rule)
+        T::COUNT.pick(Some(Backend::active())).run(x, rule)
     }
 
     #[cold]
     pub(super) fn classify<T: Tables>(x: Long<'_>, nan: &Rule) -> u64 {
-        T::classify().pick(Some(Backend::active())).run(x, nan)
+        T::CLASSIFY.pick(Some(Backend::active())).run(x, nan)
     }
 
     #[cold]
     pub(super) fn mask<T: Tables>(x: Long<'_>, rule: &Rule, out: &mut Places) -> usize {
-        T::mask().pick(Some(Backend::active())).run(x, rule, out)
+        T::MASK.pick(Some(Backend::active())).run(x, rule, out)
     }
 
     #[cold]
     pub(super) fn skip<T: Tables>(x: Long<'_>, rule: &Rule, out: &mut Places) -> usize {
-        T::skip().pick(Some(Backend::active())).run(x, rule, out)
+        T::SKIP.pick(Some(Backend::active())).run(x, rule, out)
     }
 
     #[cold]
-    pub(super) fn bits<T: Tables>(x: Long<'_>, rule: &Rule, out: &mut [[u8; 8]]) -> u64 {
-        T::bits().pick(Some(Backend::active())).run(x, rule, out)
+    pub(super) fn bits<T: Tables>(x: Long<'_>, rule: &Rule, out: &mut [u8]) -> u64 {
+        T::BITS.pick(Some(Backend::active())).run(x, rule, out)
     }
 }

@@ -1,56 +1,72 @@
-//! Packed bits: a word for each 64 elements, the first element in the lowest bit.
+//! Packed bits: a byte for 8 elements, the first element in the lowest bit.
 //!
 //! ```text
 //! bits(x, out):
-//!     for each block of 64 elements: its word = the comparisons of its lines side by side
-//!     return the bits of the other elements          line by line; the last line overlaps
+//!     for each block of 64 elements: its word          unless lines are faster (`BITS_BY_LINES`)
+//!     for each whole line after them: its bytes        a line has at least 8 elements
+//!     return the bits of the elements after the lines  by the last line, which overlaps
 //! ```
 
-use crate::isa::{Isa, op};
-use crate::pieces::{Line, Long};
+use crate::isa::{Isa, With, op};
+use crate::pieces::{Block, Line, Long};
 use crate::rule::Rule;
 
-/// A word for each 64 elements, in the order of bytes of a little-endian machine. The bits of the
-/// elements after the last whole word are returned; the other bits have any value.
+/// Writes the bits of all whole lines, in the order of bytes of a little-endian machine: `out` has
+/// as many bytes as they take. Returns the bits of the elements after the last whole line. The bits
+/// above these have any value.
 #[inline(always)]
 pub(crate) fn bits<I: Isa, const W: usize>(
     isa: I,
     x: Long<'_>,
     rule: &Rule,
-    out: &mut [[u8; 8]],
+    out: &mut [u8],
 ) -> u64 {
-    let (with, base) = (isa.with::<W>(rule), out.len() * 64 * W);
     if rule.is_tilted() {
-        words::<I, W, { op::TILTED }>(isa, x, rule, out);
-    } else if I::PACKS_ONES && rule.is_ones::<W>() {
-        words::<I, W, { op::ONES }>(isa, x, rule, out);
-    } else if rule.flip() == 0 {
-        words::<I, W, { op::GREATER }>(isa, x, rule, out);
+        return bytes_of::<I, W, { op::TILTED }>(isa, x, 0, rule, out);
+    }
+    if x.len() <= I::BITS_BY_LINES {
+        return bytes_of::<I, W, { op::ANSWER }>(isa, x, 0, rule, out);
+    }
+    let (blocks, _): (&[Block<W>], _) = x.bytes().as_chunks().0.as_chunks();
+    let (with, words) = (isa.with::<W>(rule), out.as_chunks_mut().0);
+    if !I::PACKS_ALIKE && rule.is_ones() {
+        words_of::<I, W, { op::ONES }>(isa, blocks, &with, words);
+    } else if !I::PACKS_ALIKE && rule.is_greater() {
+        words_of::<I, W, { op::GREATER }>(isa, blocks, &with, words);
     } else {
-        words::<I, W, { op::ANSWER }>(isa, x, rule, out);
+        words_of::<I, W, { op::ANSWER }>(isa, blocks, &with, words);
     }
-    let (mut at, mut rest) = (base, 0);
-    while at < x.len() {
-        let (place, line) = x.line_at(at);
-        let bits = isa.answers::<W>(line, rule.is_tilted(), &with);
-        // The last line overlaps others, or the last word.
-        let (low, high) = (base.saturating_sub(place) / W, place.saturating_sub(base) / W);
-        rest |= bits >> low << high;
-        at = place + 64;
+    bytes_of::<I, W, { op::ANSWER }>(isa, x, blocks.len(), rule, &mut out[8 * blocks.len()..])
+}
+
+/// The bytes of the lines after some blocks. Returns the bits of the elements after these lines.
+#[inline(always)]
+fn bytes_of<I: Isa, const W: usize, const OP: u8>(
+    isa: I,
+    x: Long<'_>,
+    blocks: usize,
+    rule: &Rule,
+    out: &mut [u8],
+) -> u64 {
+    let with = isa.with::<W>(rule);
+    let lines: &[Line] = x.bytes()[64 * W * blocks..].as_chunks().0;
+    for (line, bytes) in lines.iter().zip(out.chunks_exact_mut(8 / W)) {
+        bytes.copy_from_slice(&isa.line_bits::<W, OP>(line, &with).to_le_bytes()[..8 / W]);
     }
-    rest
+    match x.len() % 64 {
+        0 => 0,
+        rest => isa.line_bits::<W, OP>(x.line_at(x.len()).1, &with) >> ((64 - rest) / W),
+    }
 }
 
 #[inline(always)]
-fn words<I: Isa, const W: usize, const OP: u8>(
+fn words_of<I: Isa, const W: usize, const OP: u8>(
     isa: I,
-    x: Long<'_>,
-    rule: &Rule,
-    out: &mut [[u8; 8]],
+    blocks: &[Block<W>],
+    with: &With<I::V>,
+    words: &mut [[u8; 8]],
 ) {
-    let with = isa.with::<W>(rule);
-    let lines: &[Line] = x.bytes().as_chunks().0;
-    for (block, word) in lines.as_chunks().0.iter().zip(out) {
-        isa.pack::<W, OP>(block, &with, word);
+    for (block, word) in blocks.iter().zip(words) {
+        isa.pack::<W, OP>(block, with, word);
     }
 }

@@ -1,16 +1,14 @@
 //! Counts, element by element.
 //!
 //! ```text
-//! count(x):
-//!     for each part of 4 KiB, if x has 512 bytes or more:
-//!         counters a, b = 0                          one byte in each lane
-//!         for each register of the part:
+//! count(x):                                              by a rule that is (bits & mask) > least
+//!     for each part of 4 KiB, if x is long enough, for each pair of lines:
+//!         counters a, b = 0                              one byte in each lane
+//!         for each register:
 //!             a (even) or b (odd) += 1 in each lane that is a hit
 //!         total += the sum of all lanes of a and b
-//!     total += the ones in the bits of the other lines          the last line overlaps
+//!     of the other lines: total += the ones in their bits    the last line overlaps
 //! ```
-//!
-//! For a tilted rule, which is rare, all lines are counted in bits.
 //!
 //! ```text
 //! register      0   1   2   3   ..                   one lane of each
@@ -25,64 +23,63 @@ use crate::isa::{Isa, With, op};
 use crate::pieces::{COUNTED, Line, Long};
 use crate::rule::Rule;
 
-/// From this many bytes on, hits are counted in registers. To add up the counters takes as long as
-/// a few lines.
-const COUNTERS_FROM: usize = 512;
-
-/// The pairs of lines that are counted in registers.
-#[inline(always)]
-fn pairs(x: Long<'_>) -> &[[Line; 2]] {
-    if x.len() < COUNTERS_FROM { &[] } else { x.bytes().as_chunks().0.as_chunks().0 }
-}
-
 /// The number of elements for which a rule of hits holds.
 #[inline(always)]
 pub(crate) fn count<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) -> u64 {
-    let (with, pairs) = (isa.with::<W>(rule), pairs(x));
-    let (mut at, mut total) = (pairs.len() * 128, 0);
-    if rule.is_greater() {
-        total = in_registers::<I, W, { op::GREATER }>(isa, pairs, &with);
-    } else if rule.is_equal::<W>() {
-        total = in_registers::<I, W, { op::EQUAL }>(isa, pairs, &with);
-    } else {
-        at = 0;
+    let with = isa.with::<W>(rule);
+    if !rule.is_greater() {
+        return in_bits::<I, W, { op::TILTED }>(isa, x, &with);
     }
-    while at < x.len() {
-        let (place, line) = x.line_at(at);
-        // The last line overlaps what is counted.
-        let bits = isa.answers::<W>(line, rule.is_tilted(), &with) >> ((at - place) / W);
-        total += u64::from(bits.count_ones());
-        at = place + 64;
+    if x.len() < I::COUNTERS_FROM {
+        return in_bits::<I, W, { op::GREATER }>(isa, x, &with);
     }
-    total
-}
-
-#[inline(always)]
-fn in_registers<I: Isa, const W: usize, const OP: u8>(
-    isa: I,
-    pairs: &[[Line; 2]],
-    with: &With<I::V>,
-) -> u64 {
-    let parts = pairs.chunks(COUNTED / 128);
-    parts.map(|part| isa.sum(hits::<I, W, OP>(isa, part, with)) as u64).sum()
-}
-
-/// The number of hits in each lane, in two counters.
-#[inline(always)]
-fn hits<I: Isa, const W: usize, const OP: u8>(
-    isa: I,
-    part: &[[Line; 2]],
-    with: &With<I::V>,
-) -> [I::V; 2] {
-    let mut counts = [isa.splat::<1>(0); 2];
-    for pair in part {
-        for i in 0..128 / I::BYTES {
-            let lanes = isa.load(pair.as_flattened(), i * I::BYTES);
-            let hits = isa.hits::<W, OP>(lanes, with);
-            counts[i % 2] = isa.add::<W>(counts[i % 2], hits, with.one);
+    let (pairs, lines): (&[[Line; 2]], _) = x.bytes().as_chunks().0.as_chunks();
+    let mut total = 0;
+    for part in pairs.chunks(COUNTED / 128) {
+        let mut counts = [isa.splat::<1>(0); 2];
+        for pair in part {
+            for i in 0..128 / I::BYTES {
+                let lanes = isa.load(pair.as_flattened(), i * I::BYTES);
+                let hits = isa.hits::<W, { op::GREATER }>(lanes, &with);
+                counts[i % 2] = isa.add::<W>(counts[i % 2], hits, with.one);
+            }
+        }
+        total += isa.sum(counts) as u64;
+    }
+    for line in lines {
+        total += ones::<I, W, { op::GREATER }>(isa, line, &with, 0);
+    }
+    match x.len() % 64 {
+        0 => total,
+        rest => {
+            let last = x.line_at(x.len()).1;
+            total + ones::<I, W, { op::GREATER }>(isa, last, &with, (64 - rest) / W)
         }
     }
-    counts
+}
+
+/// The same by the bits of each line.
+#[inline(always)]
+fn in_bits<I: Isa, const W: usize, const OP: u8>(isa: I, x: Long<'_>, with: &With<I::V>) -> u64 {
+    let (mut line, mut total) = (x.windows(), 0);
+    while !line.is_last::<1>() {
+        total += ones::<I, W, OP>(isa, &line.here::<1>()[0], with, 0);
+        line = line.after(1);
+    }
+    // The last line overlaps what is counted.
+    let overlap = x.len().wrapping_neg() % 64 / W;
+    total + ones::<I, W, OP>(isa, &line.here::<1>()[0], with, overlap)
+}
+
+/// The number of hits in a line, behind the first `overlap` elements.
+#[inline(always)]
+fn ones<I: Isa, const W: usize, const OP: u8>(
+    isa: I,
+    line: &Line,
+    with: &With<I::V>,
+    overlap: usize,
+) -> u64 {
+    u64::from((isa.line_bits::<W, OP>(line, with) >> overlap).count_ones())
 }
 
 /// Bits of each of the three numbers that [`classify`] returns.
@@ -98,9 +95,12 @@ pub(crate) const CLASS_BITS: u32 = 21;
 /// ```
 #[inline(always)]
 pub(crate) fn classify<I: Isa, const W: usize>(isa: I, x: Long<'_>, nan: &Rule) -> u64 {
-    let (pairs, mut total) = (pairs(x), 0);
     let (with, inf) = (isa.with::<W>(nan), isa.splat::<W>(nan.least()));
     let negative = isa.splat::<W>(nan.least() | (nan.mask() + 1));
+    let mut total = 0;
+    let lines: &[Line] = x.bytes().as_chunks().0;
+    let (pairs, lines) =
+        if x.len() < I::COUNTERS_FROM { (&[][..], lines) } else { lines.as_chunks::<2>() };
     for part in pairs.chunks(COUNTED / 128) {
         let [mut nans, mut infs, mut negs] = [[isa.splat::<1>(0); 2]; 3];
         for pair in part {
@@ -116,16 +116,15 @@ pub(crate) fn classify<I: Isa, const W: usize>(isa: I, x: Long<'_>, nan: &Rule) 
     }
     let of_inf = With { bound: inf, ..with };
     let of_negative = With { mask: isa.splat::<W>(u64::MAX), bound: negative, ..with };
-    let mut at = pairs.len() * 128;
-    while at < x.len() {
-        let (place, line) = x.line_at(at);
+    let rest = x.len() % 64;
+    let last = (rest != 0).then(|| (x.line_at(x.len()).1, (64 - rest) / W));
+    for (line, overlap) in lines.iter().map(|line| (line, 0)).chain(last) {
         let bits = [
             isa.line_bits::<W, { op::GREATER }>(line, &with),
             isa.line_bits::<W, { op::EQUAL }>(line, &of_inf),
             isa.line_bits::<W, { op::EQUAL }>(line, &of_negative),
         ];
-        total += packed(bits.map(|bits| u64::from((bits >> ((at - place) / W)).count_ones())));
-        at = place + 64;
+        total += packed(bits.map(|bits| u64::from((bits >> overlap).count_ones())));
     }
     total
 }

@@ -1,81 +1,87 @@
-//! The search: the first line with an element for which the answer is yes.
+//! Searches.
 //!
 //! ```text
-//! find(x):
-//!     compare the first line                        a hit is often at the very beginning
-//!     of 64 bytes: end
-//!     of 128 bytes and less: compare the last line
-//!     skip groups of lines that cannot hold a hit   4 lines; of 1 KiB and more, 8 lines from a
-//!                                                   cache line on; the last group overlaps
-//!     compare line by line after them               the last line overlaps
+//! screen(x)   the first group that passes the screen
+//! find(x)     compares the lines of this group, one by one
+//!
+//! groups      up to 128 bytes    the first and the last line
+//!             up to 256 bytes    four lines, which may overlap
+//!             up to 1 KiB        4 lines each, the last group overlaps
+//!             more               2 lines, where dense hits end the search; then 8 lines each, from
+//!                                a cache line on, and what is left by groups of 4 lines
 //! ```
 //!
-//! A group may pass the screen without a hit, if the screen is not exact: see [`Rule::is_screen`].
-//! Then all lines after the group are compared, so the driver cuts such inputs into pieces. In
-//! elements of 8 bytes, NaN and infinities can have the same upper half: there only 8 lines are
-//! compared before the next groups are skipped.
+//! Where the screen is exact ([`Rule::is_exact`]), a group that passes has a hit. Otherwise it may
+//! have none. Then `find` stops after 8 lines and says where, and the driver begins there anew: few
+//! groups pass, so the loop over groups and the loop over lines need not share their registers.
 
-use crate::isa::Isa;
+use crate::isa::{Isa, op};
 use crate::pieces::{Hit, Long, Windows};
 use crate::rule::Rule;
 
-/// From this many bytes on, groups have 8 lines, as long as 8 are left.
-const EIGHT_FROM: usize = 1024;
-
-/// The first line with an element for which the answer is yes.
+/// The bytes before the first group with an element that passes a screen. All bytes if there is no
+/// such group.
 #[inline(always)]
-pub(crate) fn find<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) -> Hit {
-    let (with, tilted) = (isa.with::<W>(rule), rule.is_tilted());
-    let bits = isa.answers::<W>(x.first(), tilted, &with);
-    if bits != 0 {
-        return Hit { at: 0, bits };
+pub(crate) fn screen<I: Isa, const W: usize>(isa: I, x: Long<'_>, screen: &Rule) -> usize {
+    first_group::<I, W>(isa, x, screen).map_or(x.len(), Windows::place)
+}
+
+/// The first line with a hit of the rule, whose screen is `screen`. Without a hit: the place where
+/// the search stopped, which is the end of the input unless a group without a hit passed.
+#[inline(always)]
+pub(crate) fn find<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule, screen: &Rule) -> Hit {
+    let Some(mut line) = first_group::<I, W>(isa, x, screen) else { return Hit::none_in(x) };
+    let with = isa.with::<W>(rule);
+    // 8 lines: `one` is 1. The compiler does not know that, so it does not unroll the loop.
+    for _ in 0..8 * rule.one() {
+        let bits = isa.line_bits::<W, { op::TILTED }>(&line.here::<1>()[0], &with);
+        if bits != 0 {
+            return Hit { at: line.place(), bits };
+        }
+        if line.is_last::<1>() {
+            return Hit::none_in(x);
+        }
+        line = line.after(1);
     }
-    let mut line = x.windows().after(1);
-    loop {
-        match rule.screen::<W>() {
-            Some(screen) if x.len() > 128 => {
-                let with = isa.screen::<W>(screen);
-                let dirty = if W == 1 && screen.flip != 0 {
-                    skip::<I, W, true>(isa, x, line, with)
-                } else {
-                    skip::<I, W, false>(isa, x, line, with)
-                };
-                let Some(dirty) = dirty else { return Hit::NONE };
-                line = dirty;
-            }
-            _ if x.len() == 64 => return Hit::NONE,
-            _ => {}
-        }
-        // 8 lines of elements of 8 bytes: `size` is 8. The compiler does not see that, so it does
-        // not unroll the loop.
-        let mut lines = if W == 8 { rule.size() } else { usize::MAX };
-        while lines != 0 {
-            let bits = isa.answers::<W>(&line.here::<1>()[0], tilted, &with);
-            if bits != 0 {
-                return Hit { at: line.place(), bits };
-            }
-            if line.is_last::<1>() {
-                return Hit::NONE;
-            }
-            line = line.after(1);
-            lines -= 1;
-        }
+    Hit { at: line.place(), bits: 0 }
+}
+
+/// The first group that passes the screen. No element before it passes.
+#[inline(always)]
+fn first_group<'x, I: Isa, const W: usize>(
+    isa: I,
+    x: Long<'x>,
+    screen: &Rule,
+) -> Option<Windows<'x>> {
+    let with = isa.screen::<W>(screen);
+    if W == 1 && screen.flip() != 0 {
+        group::<I, W, true>(isa, x, with)
+    } else {
+        group::<I, W, false>(isa, x, with)
     }
 }
 
-/// The first line of the first group from `at` on that may hold a hit. The lines before hold none.
 #[inline(always)]
-fn skip<'x, I: Isa, const W: usize, const FLIP: bool>(
+fn group<'x, I: Isa, const W: usize, const FLIP: bool>(
     isa: I,
     x: Long<'x>,
-    mut at: Windows<'x>,
-    screen: I::Screen,
+    screen: [I::V; 3],
 ) -> Option<Windows<'x>> {
-    if x.len() < 256 {
-        return isa.may_hit::<W, FLIP>(x.four(), screen).then_some(at);
+    let mut at = x.windows();
+    if x.len() <= 256 {
+        let [first, second, third, last] = x.four();
+        let passes = if x.len() <= 128 {
+            isa.may_hit::<W, FLIP>([first, last], screen)
+        } else {
+            isa.may_hit::<W, FLIP>([first, second, third, last], screen)
+        };
+        return passes.then_some(at);
     }
-    if x.len() >= EIGHT_FROM {
-        at = at.aligned(W);
+    if x.len() >= I::EIGHT_LINES_FROM {
+        if isa.may_hit::<W, FLIP>(at.here::<2>(), screen) {
+            return Some(at);
+        }
+        at = at.after(2).aligned(W);
         while !at.is_last::<8>() {
             if isa.may_hit::<W, FLIP>(at.here::<8>(), screen) {
                 return Some(at);

@@ -1,8 +1,8 @@
 //! Byte masks: 1 where the answer is yes, else 0.
 //!
 //! ```text
-//! mask(x, out)    less than a turn, and tilted rules, which are rare: compares line by line
-//!                 more: compares turns of lines; of 4 KiB and more, from a cache line on
+//! mask(x, out)    less than a turn, and tilted rules, which are rare: turns of one line
+//!                 more: turns of several lines; of 4 KiB and more, from a cache line on
 //! skip(x, out)    writes the answers of groups without a hit, from the beginning on
 //! ```
 //!
@@ -37,7 +37,7 @@
 //! ```
 
 use crate::isa::{Isa, op};
-use crate::pieces::{GROUP, Long, Places, Turns, alignment, until_line};
+use crate::pieces::{GROUP, Long, Places, Turns, until_line};
 use crate::rule::Rule;
 
 /// Bytes of a turn of four lines.
@@ -46,76 +46,58 @@ pub(crate) const TURN: usize = 256;
 /// From this many bytes on, turns begin at a cache line.
 const ALIGN_FROM: usize = 4096;
 
-/// Line by line.
-#[inline(always)]
-fn few<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule, out: &mut Places) {
-    let with = isa.with::<W>(rule);
-    let (mut line, mut at) = (x.windows(), 0);
-    loop {
-        if rule.is_tilted() {
-            isa.answer_line::<W, { op::TILTED }>(&line.here::<1>()[0], &with, out, at);
-        } else {
-            isa.answer_line::<W, { op::ANSWER }>(&line.here::<1>()[0], &with, out, at);
-        }
-        if line.is_last::<1>() {
-            return;
-        }
-        (line, at) = (line.after(1), at + 64 / W);
-    }
-}
-
 /// A byte for each element. `out` has as many places as `x` has elements.
 #[inline(always)]
 pub(crate) fn mask<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule, out: &mut Places) {
-    let mask = if x.len() < ALIGN_FROM { !0 } else { alignment(x.bytes(), W) };
     if rule.is_tilted() {
-        few::<I, W>(isa, x, rule, out);
+        all::<I, W, 1, { op::TILTED }>(isa, x, rule, out);
+    } else if x.len() < 64 * I::TURN_OF_8 || I::MASKS_ALIKE {
+        all::<I, W, 1, { op::ANSWER }>(isa, x, rule, out);
     } else if W == 8 && I::TURN_OF_8 == 8 {
-        match Turns::<W, 8>::new(x.bytes(), &mut *out) {
-            Some(turns) => by_rule(isa, turns, rule, mask),
-            None => few::<I, W>(isa, x, rule, out),
-        }
+        by_rule::<I, W, 8>(isa, x, rule, out);
     } else {
-        match Turns::<W, 4>::new(x.bytes(), &mut *out) {
-            Some(turns) => by_rule(isa, turns, rule, mask),
-            None => few::<I, W>(isa, x, rule, out),
-        }
+        by_rule::<I, W, 4>(isa, x, rule, out);
     }
 }
 
 #[inline(always)]
 fn by_rule<I: Isa, const W: usize, const N: usize>(
     isa: I,
-    turns: Turns<'_, W, N>,
+    x: Long<'_>,
     rule: &Rule,
-    mask: usize,
+    out: &mut Places,
 ) {
-    if rule.flip() == 0 && !rule.is_ones::<W>() {
-        all::<I, W, N, { op::GREATER }>(isa, turns, rule, mask);
-    } else if !rule.is_ones::<W>() {
-        all::<I, W, N, { op::ANSWER }>(isa, turns, rule, mask);
+    if !rule.is_ones() {
+        if rule.is_greater() {
+            all::<I, W, N, { op::GREATER }>(isa, x, rule, out);
+        } else {
+            all::<I, W, N, { op::ANSWER }>(isa, x, rule, out);
+        }
     } else if rule.usual() {
-        all::<I, W, N, { op::NOT_ONES }>(isa, turns, rule, mask);
+        all::<I, W, N, { op::NOT_ONES }>(isa, x, rule, out);
     } else {
-        all::<I, W, N, { op::ONES }>(isa, turns, rule, mask);
+        all::<I, W, N, { op::ONES }>(isa, x, rule, out);
     }
 }
 
 #[inline(always)]
 fn all<I: Isa, const W: usize, const N: usize, const OP: u8>(
     isa: I,
-    mut turns: Turns<'_, W, N>,
+    x: Long<'_>,
     rule: &Rule,
-    mask: usize,
+    out: &mut Places,
 ) {
-    let with = isa.with::<W>(rule);
+    let align = N > 1 && x.len() >= ALIGN_FROM;
+    let (with, mut turns) = (isa.with::<W>(rule), Turns::<W, N>::new(x.bytes(), out, align));
     loop {
-        let (lines, out) = turns.here();
-        isa.answer_turn::<W, OP>(lines, &with, out);
+        match turns.here() {
+            (lines, out) if N == 1 => isa.answer_line::<W, OP>(&lines[0], &with, out, 0),
+            (lines, out) => isa.answer_turn::<W, OP>(lines, &with, out),
+        }
         if turns.is_last() {
             return;
         }
-        turns.advance(mask);
+        turns.advance();
     }
 }
 
@@ -128,9 +110,12 @@ pub(crate) fn skip<I: Isa, const W: usize>(
     rule: &Rule,
     out: &mut Places,
 ) -> usize {
-    // For elements of one byte, a comparison is as fast.
-    let Some(screen) = rule.of_hits().screen::<W>().filter(|_| W > 1) else { return 0 };
-    let (screen, usual) = (isa.screen::<W>(screen), isa.splat::<1>(rule.usual().into()));
+    if W == 1 || I::MASKS_ALIKE {
+        // A comparison is as fast.
+        return 0;
+    }
+    let screen = isa.screen::<W>(&rule.of_hits().screen());
+    let usual = isa.splat::<1>(rule.usual().into());
     match x.bytes().as_chunks::<64>().0.first_chunk::<2>() {
         Some(first) if !isa.may_hit::<W, false>(first, screen) => {}
         _ => return 0,
@@ -143,7 +128,7 @@ pub(crate) fn skip<I: Isa, const W: usize>(
 fn groups<I: Isa, const W: usize>(
     isa: I,
     x: &[u8],
-    screen: I::Screen,
+    screen: [I::V; 3],
     usual: I::V,
     mut out: &mut Places,
 ) -> usize {

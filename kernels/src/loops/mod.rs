@@ -13,7 +13,7 @@ mod stats;
 
 pub(crate) use bits::bits;
 pub(crate) use count::{CLASS_BITS, classify, count};
-pub(crate) use find::find;
+pub(crate) use find::{find, screen};
 pub(crate) use mask::{TURN, mask, skip};
 pub(crate) use replace::{Blend, replace};
 pub(crate) use scale::{Multiply, multiply};

@@ -18,15 +18,15 @@ pub(crate) trait Blend: Isa {
 }
 
 /// Whether an element of four lines may be a hit of a rule. If the screen of the rule is exact,
-/// never true for lines without a hit: see [`Rule::is_screen`].
+/// never true for lines without a hit: see [`Rule::is_exact`].
 #[inline(always)]
 pub(super) fn may_hit<I: Isa, const W: usize>(isa: I, lines: &Four, rule: &Rule) -> bool {
-    match rule.screen::<W>() {
-        Some(screen) if W == 1 && screen.flip != 0 => {
-            isa.may_hit::<W, true>(lines, isa.screen::<W>(screen))
-        }
-        Some(screen) => isa.may_hit::<W, false>(lines, isa.screen::<W>(screen)),
-        None => true,
+    // A rule that is no screen has a screen without a flip.
+    let screen = isa.screen::<W>(&rule.screen());
+    if W == 1 && rule.is_screen() && rule.flip() != 0 {
+        isa.may_hit::<W, true>(lines, screen)
+    } else {
+        isa.may_hit::<W, false>(lines, screen)
     }
 }
 

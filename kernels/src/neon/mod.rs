@@ -12,7 +12,7 @@ use crate::isa::{Isa, With, op};
 use crate::leaves::{Leaves, leaves};
 use crate::pieces::{Block, Hit, Line, Long, Places, places};
 use crate::replace::Codes;
-use crate::rule::{Rule, Screen};
+use crate::rule::Rule;
 use crate::spread;
 
 /// Proves that the target has NEON: this module is compiled for no other target.
@@ -129,6 +129,8 @@ impl Isa for Neon {
         self.sub::<W>(masked, self.and(negative, tilt))
     }
 
+    const COUNTERS_FROM: usize = 512;
+
     /// Subtracts -1, so `one` is not needed.
     #[inline(always)]
     fn add<const W: usize>(self, counts: V, hits: V, _: V) -> V {
@@ -141,13 +143,13 @@ impl Isa for Neon {
         unsafe { vaddlvq_u16(vpadalq_u8(vpaddlq_u8(a), b)) as usize }
     }
 
-    /// Mask, flip and limit.
-    type Screen = [V; 3];
+    const EIGHT_LINES_FROM: usize = 1024;
 
     /// For elements of more than one byte, only the top 16 bits are compared. An element may be
     /// above the limit if its top is at least the top of `limit + 1`.
     #[inline(always)]
-    fn screen<const W: usize>(self, Screen { mask, flip, limit }: Screen) -> [V; 3] {
+    fn screen<const W: usize>(self, screen: &Rule) -> [V; 3] {
+        let (mask, flip, limit) = (screen.mask(), screen.flip(), screen.least());
         let below = (8 * W).saturating_sub(16);
         let limit = if W == 1 { limit } else { limit.wrapping_add(1) >> below };
         let lanes = |bits: u64| match W {
@@ -205,7 +207,8 @@ impl Isa for Neon {
         }
     }
 
-    const PACKS_ONES: bool = true;
+    const BITS_BY_LINES: usize = 0;
+    const PACKS_ALIKE: bool = false;
 
     #[inline(always)]
     fn pack<const W: usize, const OP: u8>(
@@ -225,6 +228,7 @@ impl Isa for Neon {
         *out = word.to_le_bytes();
     }
 
+    const MASKS_ALIKE: bool = false;
     const TURN_OF_8: usize = 4;
 
     #[inline(always)]

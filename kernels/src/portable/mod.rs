@@ -11,7 +11,7 @@ use crate::loops::Given;
 use crate::numbers::Range;
 use crate::pieces::{Four, Hit, Long, Places};
 use crate::replace::Codes;
-use crate::rule::{Rule, Screen};
+use crate::rule::Rule;
 use crate::scalar::{self, elements};
 
 /// Elements that are looked at before a branch.
@@ -28,7 +28,7 @@ fn run<R>(leaf: impl FnOnce() -> R) -> R {
     leaf()
 }
 
-pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule) -> Hit {
+pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule, _: &Rule) -> Hit {
     run(
         #[inline(always)]
         || {
@@ -37,7 +37,17 @@ pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule) -> Hit {
                     return Hit { at: i * BLOCK * W, bits: word::<W>(block, rule) };
                 }
             }
-            Hit::NONE
+            Hit::none_in(x)
+        },
+    )
+}
+
+pub(crate) fn screen<const W: usize>(x: Long<'_>, screen: &Rule) -> usize {
+    run(
+        #[inline(always)]
+        || {
+            let group = x.bytes().chunks(BLOCK * W).position(|block| any::<W>(block, screen));
+            group.map_or(x.len(), |group| group * BLOCK * W)
         },
     )
 }
@@ -89,10 +99,10 @@ pub(crate) fn mask<const W: usize>(x: Long<'_>, rule: &Rule, out: &mut Places) -
 }
 
 pub(crate) fn skip<const W: usize>(x: Long<'_>, rule: &Rule, out: &mut Places) -> usize {
-    let Some(Screen { mask, limit, .. }) = rule.of_hits().screen::<W>().filter(|_| W > 1) else {
+    if W == 1 {
         return 0;
-    };
-    let hits = Rule::greater(W, mask, limit);
+    }
+    let hits = rule.of_hits().screen();
     run(
         #[inline(always)]
         || {
@@ -110,15 +120,15 @@ pub(crate) fn skip<const W: usize>(x: Long<'_>, rule: &Rule, out: &mut Places) -
     )
 }
 
-pub(crate) fn bits<const W: usize>(x: Long<'_>, rule: &Rule, out: &mut [[u8; 8]]) -> u64 {
+pub(crate) fn bits<const W: usize>(x: Long<'_>, rule: &Rule, out: &mut [u8]) -> u64 {
     run(
         #[inline(always)]
         || {
-            let (words, last) = x.bytes().split_at(out.len() * BLOCK * W);
-            for (block, out) in words.chunks_exact(BLOCK * W).zip(out) {
-                *out = word::<W>(block, rule).to_le_bytes();
+            let (lines, rest) = x.bytes().split_at(x.len() & !63);
+            for (block, out) in lines.chunks(BLOCK * W).zip(out.chunks_mut(8)) {
+                out.copy_from_slice(&word::<W>(block, rule).to_le_bytes()[..out.len()]);
             }
-            word::<W>(last, rule)
+            word::<W>(rest, rule)
         },
     )
 }

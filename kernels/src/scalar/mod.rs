@@ -1,5 +1,9 @@
 //! The scalar backend: the rule, element by element. All others must give the same answers.
 
+pub(crate) mod each;
+
+pub(crate) use each::{elements, read, word};
+
 #[cfg(feature = "stats")]
 use crate::bitmap::Bitmap;
 use crate::float::{self, format};
@@ -12,37 +16,17 @@ use crate::pieces::{Four, Hit, Line, Long, Places};
 use crate::replace::Codes;
 use crate::rule::Rule;
 
-/// The bits of the elements of `x`.
-#[inline(always)]
-pub(crate) fn elements<const W: usize>(x: &[u8]) -> impl DoubleEndedIterator<Item = u64> + '_ {
-    x.as_chunks::<W>().0.iter().map(|element| read(element))
-}
-
-/// The bits of an element of any width.
-#[inline(always)]
-pub(crate) fn read(element: &[u8]) -> u64 {
-    // Uses shifts: a copy into eight bytes took nine times as long in tests.
-    let join = |bits, &byte: &u8| bits << 8 | u64::from(byte);
-    if cfg!(target_endian = "little") {
-        element.iter().rev().fold(0, join)
-    } else {
-        element.iter().fold(0, join)
-    }
-}
-
-/// Bit `i` for element `i` of at most 64: its answer.
-#[inline(always)]
-pub(crate) fn word<const W: usize>(x: &[u8], rule: &Rule) -> u64 {
-    elements::<W>(x).rev().fold(0, |word, bits| word << 1 | u64::from(rule.holds_of::<W>(bits)))
-}
-
-pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule) -> Hit {
+pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule, _: &Rule) -> Hit {
     let first = elements::<W>(x.bytes()).position(|bits| rule.holds_of::<W>(bits));
-    first.map_or(Hit::NONE, |first| Hit { at: first * W, bits: 1 })
+    first.map_or(Hit::none_in(x), |first| Hit { at: first * W, bits: 1 })
+}
+
+pub(crate) fn screen<const W: usize>(x: Long<'_>, screen: &Rule) -> usize {
+    find::<W>(x, screen, screen).at
 }
 
 pub(crate) fn count<const W: usize>(x: Long<'_>, rule: &Rule) -> u64 {
-    elements::<W>(x.bytes()).map(|bits| u64::from(rule.holds_of::<W>(bits))).sum()
+    each::count::<W>(x.bytes(), rule) as u64
 }
 
 pub(crate) fn classify<const W: usize>(x: Long<'_>, nan: &Rule) -> u64 {
@@ -58,9 +42,7 @@ pub(crate) fn classify<const W: usize>(x: Long<'_>, nan: &Rule) -> u64 {
 }
 
 pub(crate) fn mask<const W: usize>(x: Long<'_>, rule: &Rule, out: &mut Places) -> usize {
-    for (bits, place) in elements::<W>(x.bytes()).zip(out) {
-        place.write(rule.holds_of::<W>(bits));
-    }
+    each::mask::<W>(x.bytes(), rule, out);
     x.len()
 }
 
@@ -69,12 +51,12 @@ pub(crate) fn skip<const W: usize>(_: Long<'_>, _: &Rule, _: &mut Places) -> usi
     0
 }
 
-pub(crate) fn bits<const W: usize>(x: Long<'_>, rule: &Rule, out: &mut [[u8; 8]]) -> u64 {
-    let (words, last) = x.bytes().split_at(out.len() * 64 * W);
-    for (block, out) in words.chunks_exact(64 * W).zip(out) {
-        *out = word::<W>(block, rule).to_le_bytes();
+pub(crate) fn bits<const W: usize>(x: Long<'_>, rule: &Rule, out: &mut [u8]) -> u64 {
+    let (lines, rest) = x.bytes().split_at(x.len() & !63);
+    for (block, out) in lines.chunks(64 * W).zip(out.chunks_mut(8)) {
+        out.copy_from_slice(&word::<W>(block, rule).to_le_bytes()[..out.len()]);
     }
-    word::<W>(last, rule)
+    word::<W>(rest, rule)
 }
 
 /// Writes the low bytes of a number to an element.

@@ -1,0 +1,48 @@
+//! The answers for some elements, one after the other.
+
+use crate::pieces::Places;
+use crate::rule::Rule;
+
+/// The bits of the elements of `x`.
+#[inline(always)]
+pub(crate) fn elements<const W: usize>(x: &[u8]) -> impl DoubleEndedIterator<Item = u64> + '_ {
+    x.as_chunks::<W>().0.iter().map(|element| read(element))
+}
+
+/// The bits of an element of any width.
+#[inline(always)]
+pub(crate) fn read(element: &[u8]) -> u64 {
+    // Uses shifts: a copy into eight bytes took nine times as long in tests.
+    let join = |bits, &byte: &u8| bits << 8 | u64::from(byte);
+    if cfg!(target_endian = "little") {
+        element.iter().rev().fold(0, join)
+    } else {
+        element.iter().fold(0, join)
+    }
+}
+
+/// Bit `i` for element `i` of at most 64: its answer.
+#[inline(always)]
+pub(crate) fn word<const W: usize>(x: &[u8], rule: &Rule) -> u64 {
+    elements::<W>(x).rev().fold(0, |word, bits| word << 1 | u64::from(rule.holds_of::<W>(bits)))
+}
+
+/// Whether the answer is yes for any element.
+#[inline(always)]
+pub(crate) fn any<const W: usize>(x: &[u8], rule: &Rule) -> bool {
+    elements::<W>(x).any(|bits| rule.holds_of::<W>(bits))
+}
+
+/// How many answers are yes.
+#[inline(always)]
+pub(crate) fn count<const W: usize>(x: &[u8], rule: &Rule) -> usize {
+    elements::<W>(x).map(|bits| usize::from(rule.holds_of::<W>(bits))).sum()
+}
+
+/// A byte for each element.
+#[inline(always)]
+pub(crate) fn mask<const W: usize>(x: &[u8], rule: &Rule, out: &mut Places) {
+    for (bits, place) in elements::<W>(x).zip(out) {
+        place.write(rule.holds_of::<W>(bits));
+    }
+}
