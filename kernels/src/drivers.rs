@@ -23,8 +23,10 @@ use crate::rule::{Classes, Rule};
 /// Up to this length, in bytes, one leaf answers.
 pub(crate) const ONE_LEAF: usize = 2048;
 
-/// Bytes of a run of a count, and of a census, that begins with a hit.
+/// Bytes of a run of a count that begins with a hit.
 const COUNT_RUN: usize = 1024;
+
+/// Bytes of a run of a census that begins with a hit, and the bytes before a hit that is alone.
 const CENSUS_RUN: usize = 512;
 
 /// After a run with more hits than one in this many bytes, the next run follows at once.
@@ -63,71 +65,122 @@ fn screened(x: Long<'_>, rule: &Rule, screen: &Rule, find: Find) -> Hit {
     hit
 }
 
-/// Hands over the runs of an input that may have hits, each with the bytes before the run, to
-/// `hits`, which returns how many there are. `at` is where the first group begins that passes the
-/// screen. Elements outside of the runs do not pass.
-#[inline(always)]
-fn runs<'x>(
-    x: Long<'x>,
-    mut at: usize,
-    screen: &Rule,
-    screened: Screen,
-    short: usize,
-    mut hits: impl FnMut(Long<'x>, usize) -> usize,
-) {
-    let (mut rest, mut length) = (x, short);
-    while at < rest.len() {
-        rest = rest.from(at);
-        let (run, behind) = rest.split_after(length);
-        let hits = hits(run, x.len() - rest.len());
-        let Some(next) = Long::new(behind) else { return };
-        rest = next;
-        // Where hits are dense, a search would end at once.
-        let dense = hits * DENSE > run.len();
-        (at, length) = if dense { (0, LONG_RUN) } else { (screened.run(rest, screen), short) };
-    }
-}
-
 /// The number of elements for which a rule of hits holds.
 #[inline(never)]
 pub(crate) fn count(x: Long<'_>, rule: &Rule, count: Count, screened: Screen) -> usize {
-    let (screen, mut total) = (rule.screen(), 0);
-    runs(x, screened.run(x, &screen), &screen, screened, COUNT_RUN, |run, _| {
+    let screen = rule.screen();
+    let (mut rest, mut total, mut length) = (x, 0, COUNT_RUN);
+    loop {
+        if length == COUNT_RUN {
+            let at = screened.run(rest, &screen);
+            if at == rest.len() {
+                return total;
+            }
+            rest = rest.from(at);
+        }
+        let (run, behind) = rest.split_after(length);
         let hits = count.run(run, rule) as usize;
         total += hits;
-        hits
-    });
-    total
+        let Some(next) = Long::new(behind) else { return total };
+        // Where hits are dense, a search would end at once.
+        length = if hits * DENSE > run.len() { LONG_RUN } else { COUNT_RUN };
+        rest = next;
+    }
 }
 
-/// The census. `at` is where the first group with a special element begins.
+/// The counts and the first indices of NaN, +Inf and -Inf. Integers in arrays: a wide load of a
+/// record would wait for the narrow stores into it.
+struct Tally {
+    counts: [usize; 3],
+    /// `usize::MAX` for a class without elements.
+    firsts: [usize; 3],
+}
+
+impl Tally {
+    const EMPTY: Self = Self { counts: [0; 3], firsts: [usize::MAX; 3] };
+
+    /// Adds the special elements of a line, one for each 1 of `bits`. Element `i` of the line is
+    /// element `index + i`.
+    #[inline(always)]
+    fn add_line(&mut self, line: &[u8], mut bits: u64, classes: Classes, index: usize) {
+        while bits != 0 {
+            let i = bits.trailing_zeros() as usize;
+            let class = classes.of_element(line, i);
+            self.counts[class] += 1;
+            self.firsts[class] = self.firsts[class].min(index + i);
+            bits &= bits - 1;
+        }
+    }
+
+    #[inline(always)]
+    fn census(&self) -> Census {
+        let class = |i: usize| {
+            Occurrences::new(self.counts[i], (self.counts[i] != 0).then_some(self.firsts[i]))
+        };
+        Census::new(class(0), class(1), class(2))
+    }
+}
+
+/// The census of fewer than 64 bytes, with a special element for each 1 of `bits`.
+#[inline(never)]
+pub(crate) fn short_census(x: &[u8], bits: u64, classes: Classes) -> Census {
+    let mut tally = Tally::EMPTY;
+    tally.add_line(x, bits, classes, 0);
+    tally.census()
+}
+
+/// The census. `hit` is the first line with an element that is NaN or infinite.
+///
+/// A lone line with hits is counted hit by hit. A line near the one before begins a run, which a
+/// leaf counts, and a longer run follows where hits are dense.
 #[inline(never)]
 pub(crate) fn census(
     x: Long<'_>,
-    at: usize,
+    mut hit: Hit,
     nan: &Rule,
     classes: Classes,
-    (classify, screened, find): (Count, Screen, Find),
+    classify: Count,
+    find: Find,
 ) -> Census {
     const { assert!(LONG_RUN + 64 < 1 << CLASS_BITS) };
-    let (special, rules) = (classes.special(), [classes.infinity(false), classes.infinity(true)]);
-    let (rules, mut found) = ([nan, &rules[0], &rules[1]], [Occurrences::default(); 3]);
-    runs(x, at, &special, screened, CENSUS_RUN, |run, at| {
-        let sum = classify.run(run, nan);
-        let number = |i: u32| (sum >> (i * CLASS_BITS)) as usize & ((1 << CLASS_BITS) - 1);
-        // The number of infinities includes both signs.
-        let [nans, infs, negs] = [number(0), number(1), number(2)];
-        for ((found, count), rule) in found.iter_mut().zip([nans, infs - negs, negs]).zip(rules) {
-            if count != 0 && found.count == 0 {
-                let first = self::screened(run, rule, &special, find);
-                found.first = Hit { at: at + first.at, ..first }.index(nan.size());
+    let (special, index) = (classes.special(), |at| elements(at, nan.size()));
+    let (mut tally, mut seen, mut length) = (Tally::EMPTY, 0, 0);
+    while hit.is_some() {
+        let rest = x.from(seen);
+        let at = x.len() - rest.len() + hit.at;
+        if length == 0 || rest.len() == 64 {
+            // The last line may overlap what is counted.
+            let new = hit.bits & u64::MAX << index(seen.saturating_sub(at));
+            tally.add_line(&x.bytes()[at..], new, classes, index(at));
+            seen = at + 64;
+        } else {
+            let (run, behind) = x.from(at).split_after(length);
+            let sum = classify.run(run, nan);
+            let number = |i: u32| (sum >> (i * CLASS_BITS)) as usize & ((1 << CLASS_BITS) - 1);
+            // The number of infinities includes both signs.
+            let [nans, infs, negs] = [number(0), number(1), number(2)];
+            for (class, count) in [nans, infs - negs, negs].into_iter().enumerate() {
+                if count != 0 && tally.counts[class] == 0 {
+                    let rule = if class == 0 { *nan } else { classes.infinity(class == 2) };
+                    let first = screened(run, &rule, &special, find).index(nan.size());
+                    tally.firsts[class] = index(at) + first.unwrap_or(0);
+                }
+                tally.counts[class] += count;
             }
-            found.count += count;
+            seen = x.len() - behind.len();
+            // Where hits are dense, a search would end at once.
+            if (nans + infs) * DENSE > run.len() && seen < x.len() {
+                (hit.at, length) = (0, LONG_RUN);
+                continue;
+            }
         }
-        nans + infs
-    });
-    let [nan, pos_inf, neg_inf] = found;
-    Census::new(nan, pos_inf, neg_inf)
+        if seen == x.len() {
+            break;
+        }
+        hit = search(x.from(seen), &special, find);
+        length = if hit.at < CENSUS_RUN { CENSUS_RUN } else { 0 };
+    }
+    tally.census()
 }
 
 /// A byte for each element.

@@ -122,12 +122,6 @@ pub fn occurrences<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> 
     }
 }
 
-/// The number of ones in a word, and the index of the first.
-#[inline(always)]
-fn occurrences_in(bits: u64) -> Occurrences {
-    Occurrences { count: bits.count_ones() as usize, first: first_of(bits) }
-}
-
 /// NaN, +Inf and -Inf in one pass, by the rule for NaN. If this rule has a [`Rule::exponent`], the
 /// elements whose bits without the sign equal this number are infinite. Otherwise the format has no
 /// infinity. `None` means the active backend.
@@ -144,27 +138,15 @@ pub fn census<L: Lane>(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census
     let special = classes.special();
     match Long::new(x) {
         None if !L::short_any(x, &special) => Census::default(),
-        None => short_census(L::short_bits, x, nan, classes),
+        None => drivers::short_census(x, L::short_bits(x, &special), classes),
         Some(x) => {
-            let screened = L::SCREEN.pick(backend);
-            let at = screened.run(x, &special);
-            if at == x.len() {
-                return Census::default();
+            let find = L::FIND.pick(backend);
+            match drivers::search(x, &special, find) {
+                hit if !hit.is_some() => Census::default(),
+                hit => drivers::census(x, hit, nan, classes, L::CLASSIFY.pick(backend), find),
             }
-            let leaves = (L::CLASSIFY.pick(backend), screened, L::FIND.pick(backend));
-            drivers::census(x, at, nan, classes, leaves)
         }
     }
-}
-
-/// The answers for fewer than 64 bytes, as bits.
-type ShortBits = fn(&[u8], &Rule) -> u64;
-
-/// The census of fewer than 64 bytes, of which some are special.
-#[inline(never)]
-fn short_census(short: ShortBits, x: &[u8], nan: &Rule, classes: Classes) -> Census {
-    let infinity = |negative| occurrences_in(short(x, &classes.infinity(negative)));
-    Census::new(occurrences_in(short(x, nan)), infinity(false), infinity(true))
 }
 
 /// One byte per element of `x`: 1 where the rule holds, otherwise 0. `None` means the active
@@ -263,7 +245,7 @@ pub fn bits<L: Lane>(
 /// [`bits`] from bit `shift` of `out` on: the bits are computed in a buffer and shifted.
 #[inline(never)]
 fn shifted_bits(
-    short: ShortBits,
+    short: fn(&[u8], &Rule) -> u64,
     (bits, screened): (Bits, Screen),
     x: Long<'_>,
     rule: &Rule,

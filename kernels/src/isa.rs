@@ -86,9 +86,8 @@ pub(crate) trait Isa: Copy + 'static {
     fn line_bits<const W: usize, const OP: u8>(self, line: &Line, with: &With<Self::V>) -> u64;
     /// Up to this many bytes, packed bits are made line by line, not by [`Isa::pack`].
     const BITS_BY_LINES: usize;
-    /// Whether [`Isa::pack`] takes the same time for every rule. Otherwise it also takes `ONES` and
-    /// `GREATER`, which are faster.
-    const PACKS_ALIKE: bool;
+    /// Whether `ANSWER` takes the same time as `GREATER` and `ONES`, in counts and packed bits.
+    const ALIKE: bool;
     /// Bit `i` for element `i` of a block, low byte first.
     fn pack<const W: usize, const OP: u8>(
         self,

@@ -108,7 +108,7 @@ impl<'x> Long<'x> {
 pub(crate) struct Hit {
     /// The bytes before the line. No element in these bytes is a hit.
     pub(crate) at: usize,
-    /// Bit `i` for element `i` after these bytes. 0 if no hit was found.
+    /// Bit `i` for element `i` of the line. 0 if no hit was found.
     pub(crate) bits: u64,
 }
 

@@ -15,6 +15,8 @@
 //! NaN or +Inf needs one more step: the rule is *tilted*. The masked bits of an element with a sign
 //! are one less, so -Inf stays below a bound that +Inf and every NaN exceed.
 
+use crate::scalar::read;
+
 /// What is asked of the bits of one element. The fields after `width` follow from the others. They
 /// are set when the rule is made, so that a leaf finds out nothing about its rule.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -305,6 +307,14 @@ impl Classes {
             Some(exponent) => Some(Self { width: nan.size(), exponent }),
             None => None,
         }
+    }
+
+    /// The class of a special element: 0 for NaN, 1 for +Inf, 2 for -Inf.
+    #[inline(always)]
+    pub(crate) fn of_element(self, x: &[u8], index: usize) -> usize {
+        let bits = read(&x[index * self.width..][..self.width]);
+        let infinite = bits & max(self.width) == self.exponent;
+        usize::from(infinite) + usize::from(infinite && bits != self.exponent)
     }
 
     /// NaN, +Inf and -Inf.

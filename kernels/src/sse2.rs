@@ -189,7 +189,7 @@ impl Isa for Sse2 {
     }
 
     const BITS_BY_LINES: usize = usize::MAX;
-    const PACKS_ALIKE: bool = true;
+    const ALIKE: bool = true;
 
     #[inline(always)]
     fn pack<const W: usize, const OP: u8>(

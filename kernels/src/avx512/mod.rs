@@ -200,7 +200,7 @@ impl Isa for Avx512 {
     }
 
     const BITS_BY_LINES: usize = 1023;
-    const PACKS_ALIKE: bool = true;
+    const ALIKE: bool = true;
 
     #[inline(always)]
     fn pack<const W: usize, const OP: u8>(

@@ -29,9 +29,9 @@ pub(crate) fn bits<I: Isa, const W: usize>(
     }
     let (blocks, _): (&[Block<W>], _) = x.bytes().as_chunks().0.as_chunks();
     let (with, words) = (isa.with::<W>(rule), out.as_chunks_mut().0);
-    if !I::PACKS_ALIKE && rule.is_ones() {
+    if !I::ALIKE && rule.is_ones() {
         words_of::<I, W, { op::ONES }>(isa, blocks, &with, words);
-    } else if !I::PACKS_ALIKE && rule.is_greater() {
+    } else if !I::ALIKE && rule.is_greater() {
         words_of::<I, W, { op::GREATER }>(isa, blocks, &with, words);
     } else {
         words_of::<I, W, { op::ANSWER }>(isa, blocks, &with, words);

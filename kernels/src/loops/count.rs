@@ -1,7 +1,7 @@
 //! Counts, element by element.
 //!
 //! ```text
-//! count(x):                                              by a rule that is (bits & mask) > least
+//! count(x):
 //!     for each part of 4 KiB, if x is long enough, for each pair of lines:
 //!         counters a, b = 0                              one byte in each lane
 //!         for each register:
@@ -17,7 +17,8 @@
 //! counter b         0 ----- 1 --                     no counter overflows
 //! ```
 //!
-//! Two counters, because an addition waits for the addition before.
+//! Two counters, because an addition waits for the addition before. For a tilted rule, which is rare,
+//! all lines are counted by their bits.
 
 use crate::isa::{Isa, With, op};
 use crate::pieces::{COUNTED, Line, Long};
@@ -26,12 +27,20 @@ use crate::rule::Rule;
 /// The number of elements for which a rule of hits holds.
 #[inline(always)]
 pub(crate) fn count<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) -> u64 {
-    let with = isa.with::<W>(rule);
-    if !rule.is_greater() {
-        return in_bits::<I, W, { op::TILTED }>(isa, x, &with);
+    if rule.is_tilted() {
+        in_bits::<I, W, { op::TILTED }>(isa, x, &isa.with::<W>(rule))
+    } else if rule.is_greater() && !I::ALIKE {
+        by::<I, W, { op::GREATER }>(isa, x, rule)
+    } else {
+        by::<I, W, { op::ANSWER }>(isa, x, rule)
     }
+}
+
+#[inline(always)]
+fn by<I: Isa, const W: usize, const OP: u8>(isa: I, x: Long<'_>, rule: &Rule) -> u64 {
+    let with = isa.with::<W>(rule);
     if x.len() < I::COUNTERS_FROM {
-        return in_bits::<I, W, { op::GREATER }>(isa, x, &with);
+        return in_bits::<I, W, OP>(isa, x, &with);
     }
     let (pairs, lines): (&[[Line; 2]], _) = x.bytes().as_chunks().0.as_chunks();
     let mut total = 0;
@@ -40,25 +49,25 @@ pub(crate) fn count<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) ->
         for pair in part {
             for i in 0..128 / I::BYTES {
                 let lanes = isa.load(pair.as_flattened(), i * I::BYTES);
-                let hits = isa.hits::<W, { op::GREATER }>(lanes, &with);
+                let hits = isa.hits::<W, OP>(lanes, &with);
                 counts[i % 2] = isa.add::<W>(counts[i % 2], hits, with.one);
             }
         }
         total += isa.sum(counts) as u64;
     }
     for line in lines {
-        total += ones::<I, W, { op::GREATER }>(isa, line, &with, 0);
+        total += ones::<I, W, OP>(isa, line, &with, 0);
     }
     match x.len() % 64 {
         0 => total,
         rest => {
             let last = x.line_at(x.len()).1;
-            total + ones::<I, W, { op::GREATER }>(isa, last, &with, (64 - rest) / W)
+            total + ones::<I, W, OP>(isa, last, &with, (64 - rest) / W)
         }
     }
 }
 
-/// The same by the bits of each line.
+/// The number of hits, by the bits of each line.
 #[inline(always)]
 fn in_bits<I: Isa, const W: usize, const OP: u8>(isa: I, x: Long<'_>, with: &With<I::V>) -> u64 {
     let (mut line, mut total) = (x.windows(), 0);

@@ -34,7 +34,10 @@ pub(crate) fn find<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule, scr
     let with = isa.with::<W>(rule);
     // 8 lines: `one` is 1. The compiler does not know that, so it does not unroll the loop.
     for _ in 0..8 * rule.one() {
-        let bits = isa.line_bits::<W, { op::TILTED }>(&line.here::<1>()[0], &with);
+        let bits = match rule.is_tilted() {
+            false => isa.line_bits::<W, { op::ANSWER }>(&line.here::<1>()[0], &with),
+            true => isa.line_bits::<W, { op::TILTED }>(&line.here::<1>()[0], &with),
+        };
         if bits != 0 {
             return Hit { at: line.place(), bits };
         }

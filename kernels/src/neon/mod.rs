@@ -208,7 +208,7 @@ impl Isa for Neon {
     }
 
     const BITS_BY_LINES: usize = 0;
-    const PACKS_ALIKE: bool = false;
+    const ALIKE: bool = false;
 
     #[inline(always)]
     fn pack<const W: usize, const OP: u8>(

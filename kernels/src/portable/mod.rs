@@ -34,7 +34,8 @@ pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule, _: &Rule) -> Hit {
         || {
             for (i, block) in x.bytes().chunks(BLOCK * W).enumerate() {
                 if any::<W>(block, rule) {
-                    return Hit { at: i * BLOCK * W, bits: word::<W>(block, rule) };
+                    let first = word::<W>(block, rule).trailing_zeros() as usize;
+                    return scalar::line_of::<W>(x, i * BLOCK + first, rule);
                 }
             }
             Hit::none_in(x)

@@ -18,7 +18,14 @@ use crate::rule::Rule;
 
 pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule, _: &Rule) -> Hit {
     let first = elements::<W>(x.bytes()).position(|bits| rule.holds_of::<W>(bits));
-    first.map_or(Hit::none_in(x), |first| Hit { at: first * W, bits: 1 })
+    first.map_or(Hit::none_in(x), |first| line_of::<W>(x, first, rule))
+}
+
+/// The line that begins with the first hit, or the last line.
+#[inline(always)]
+pub(crate) fn line_of<const W: usize>(x: Long<'_>, first: usize, rule: &Rule) -> Hit {
+    let (at, line) = x.line_at(first * W);
+    Hit { at, bits: word::<W>(line, rule) }
 }
 
 pub(crate) fn screen<const W: usize>(x: Long<'_>, screen: &Rule) -> usize {
