@@ -99,8 +99,7 @@ pub(crate) trait Isa: Copy + 'static {
     /// Whether a mask takes the same time for every rule, line by line. Otherwise
     /// [`Isa::answer_turn`] also takes `ONES`, `NOT_ONES` and `GREATER`, which are faster.
     const MASKS_ALIKE: bool;
-    /// Lines of a turn for elements of 8 bytes, and of the shortest input that is cut into turns.
-    /// For other elements, a turn has 4 lines.
+    /// Lines of a turn for elements of 8 bytes. For other elements, a turn has 4 lines.
     const TURN_OF_8: usize;
     /// Writes the answers for a turn.
     fn answer_turn<const W: usize, const OP: u8>(

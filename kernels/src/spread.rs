@@ -9,28 +9,14 @@ pub(crate) fn eight(bits: u64, out: &mut [MaybeUninit<bool>; 8]) {
     // Copies all bits to every byte, and keeps bit `i` of byte `i`. The addition moves this bit to
     // the top of its byte, and carries out of no byte.
     let kept = ((bits & 0xFF) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
-    put(lowest_bits((kept + 0x7F7F_7F7F_7F7F_7F7F) >> 7), out);
+    low_bits((kept + 0x7F7F_7F7F_7F7F_7F7F) >> 7, out);
 }
 
-/// The lowest bit of each of the first `N` bytes.
-#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
+/// Writes the lowest bit of each of the first `N` bytes, low byte first, by one store.
 #[inline(always)]
 pub(crate) fn low_bits<const N: usize>(bytes: u64, out: &mut [MaybeUninit<bool>; N]) {
-    put(lowest_bits(bytes), out);
-}
-
-#[inline(always)]
-fn lowest_bits(bytes: u64) -> u64 {
-    bytes & 0x0101_0101_0101_0101
-}
-
-/// Stores the first `N` of some answers at once, low byte first. The answers come from
-/// [`lowest_bits`].
-#[inline(always)]
-fn put<const N: usize>(answers: u64, out: &mut [MaybeUninit<bool>; N]) {
     const { assert!(N <= 8) };
-    let bytes: [u8; 8] = answers.to_le_bytes();
-    // SAFETY: `N` of the 8 bytes are copied to `N` places. Each byte is 0 or 1, a `bool`: all
-    // callers are in this module, and pass what `lowest_bits` returned.
-    unsafe { out.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), N) }
+    let answers = (bytes & 0x0101_0101_0101_0101).to_le_bytes();
+    // SAFETY: `N` of the 8 bytes are copied to `N` places. Each byte is 0 or 1, a `bool`.
+    unsafe { out.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(answers.as_ptr(), N) }
 }

@@ -330,16 +330,8 @@ impl Register for Sse2 {
     }
 
     #[inline(always)]
-    fn write<const W: usize>(self, ones: V, out: &mut Places, at: usize) {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => store(ones, places(out, at)),
-                2 => _mm_storel_epi64(places::<8>(out, at).as_mut_ptr().cast(), ones),
-                8 => _mm_storeu_si16(places::<2>(out, at).as_mut_ptr().cast(), ones),
-                _ => _mm_storeu_si32(places::<4>(out, at).as_mut_ptr().cast(), ones),
-            }
-        }
+    fn write(self, ones: V, out: &mut [MaybeUninit<bool>; 16]) {
+        store(ones, out);
     }
 }
 

@@ -51,7 +51,7 @@ const ALIGN_FROM: usize = 4096;
 pub(crate) fn mask<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule, out: &mut Places) {
     if rule.is_tilted() {
         all::<I, W, 1, { op::TILTED }>(isa, x, rule, out);
-    } else if x.len() < 64 * I::TURN_OF_8 || I::MASKS_ALIKE {
+    } else if I::MASKS_ALIKE || x.len() < 64 * if W == 8 { I::TURN_OF_8 } else { 4 } {
         all::<I, W, 1, { op::ANSWER }>(isa, x, rule, out);
     } else if W == 8 && I::TURN_OF_8 == 8 {
         by_rule::<I, W, 8>(isa, x, rule, out);

@@ -13,6 +13,7 @@ use crate::leaves::{Leaves, leaves};
 use crate::pieces::{Block, Hit, Line, Long, Places, places};
 use crate::replace::Codes;
 use crate::rule::Rule;
+use crate::short::Register;
 use crate::spread;
 
 /// Proves that the target has NEON: this module is compiled for no other target.
@@ -25,16 +26,6 @@ pub(crate) fn detect() -> bool {
 
 impl Leaves for Neon {}
 leaves!(Neon(()), "neon");
-
-/// Bit `i` for element `i` of fewer than 64 bytes: its answer.
-#[inline(never)]
-pub(crate) fn short_bits<const W: usize>(x: &[u8], rule: &Rule) -> u64 {
-    let mut line: Line = [0; 64];
-    line[..x.len()].copy_from_slice(x);
-    let isa = Neon(());
-    let bits = isa.line_bits::<W, { op::TILTED }>(&line, &isa.with::<W>(rule));
-    bits & !(u64::MAX << (x.len() / W))
-}
 
 type V = uint8x16_t;
 
@@ -280,7 +271,67 @@ impl Isa for Neon {
     }
 }
 
+impl Register for Neon {
+    const HERE: Self = Self(());
+
+    #[inline(always)]
+    fn pair(self, low: u64, high: u64) -> V {
+        // SAFETY: see above.
+        unsafe { vcombine_u8(vcreate_u8(low), vcreate_u8(high)) }
+    }
+
+    #[inline(always)]
+    fn either(self, a: V, b: V) -> V {
+        // SAFETY: see above.
+        unsafe { vorrq_u8(a, b) }
+    }
+
+    #[inline(always)]
+    fn within(self, hits: V, lanes: V) -> V {
+        self.and(hits, lanes)
+    }
+
+    #[inline(always)]
+    fn is_any(self, hits: V) -> bool {
+        self.any(hits)
+    }
+
+    #[inline(always)]
+    fn lane_bits<const W: usize>(self, hits: V) -> u64 {
+        let zero = self.splat::<1>(0);
+        self.signs([self.bytes_of_lanes::<W>(hits), zero, zero, zero]) & ((1 << (16 / W)) - 1)
+    }
+
+    #[inline(always)]
+    fn ones<const W: usize>(self, hits: V) -> V {
+        self.and(self.bytes_of_lanes::<W>(hits), self.splat::<1>(1))
+    }
+
+    #[inline(always)]
+    fn low(self, v: V) -> u64 {
+        // SAFETY: see above.
+        unsafe { vgetq_lane_u64::<0>(vreinterpretq_u64_u8(v)) }
+    }
+
+    #[inline(always)]
+    fn write(self, ones: V, out: &mut [MaybeUninit<bool>; 16]) {
+        // SAFETY: see above; `out` has 16 bytes.
+        unsafe { vst1q_u8(out.as_mut_ptr().cast(), ones) }
+    }
+}
+
 impl Neon {
+    /// The low byte of each lane, in the low bytes. The bytes above them repeat these.
+    #[inline(always)]
+    fn bytes_of_lanes<const W: usize>(self, hits: V) -> V {
+        match W {
+            1 => hits,
+            2 => self.narrow(hits, hits),
+            4 => self.bytes_of_lanes::<2>(self.low_halves::<4>(hits, hits)),
+            _ => self.bytes_of_lanes::<4>(self.low_halves::<8>(hits, hits)),
+        }
+    }
+
     #[inline(always)]
     fn sub<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.

@@ -7,6 +7,8 @@
 //!
 //! One element of 8 bytes is compared as a number.
 
+use core::mem::MaybeUninit;
+
 use crate::isa::{Isa, With, op};
 use crate::pieces::{Places, places};
 use crate::rule::Rule;
@@ -37,8 +39,8 @@ pub(crate) trait Register: Isa {
     fn ones<const W: usize>(self, hits: Self::Hits) -> Self::V;
     /// The low 8 bytes.
     fn low(self, v: Self::V) -> u64;
-    /// Writes the low `16 / W` bytes of [`Register::ones`] from place `at` on, or to the last places.
-    fn write<const W: usize>(self, ones: Self::V, out: &mut Places, at: usize);
+    /// Writes [`Register::ones`] of 16 lanes.
+    fn write(self, ones: Self::V, out: &mut [MaybeUninit<bool>; 16]);
 }
 
 /// The answers for the 16 bytes at `at`, or for the last 16 bytes, by a rule that is not tilted.
@@ -131,7 +133,15 @@ pub(crate) fn mask<const W: usize>(x: &[u8], rule: &Rule, out: &mut Places) {
         return small_mask::<W>(x, rule, out);
     }
     let (isa, with, last) = (Here::HERE, Here::HERE.with::<W>(rule), x.len() - 16);
-    let mut at = |at| isa.write::<W>(isa.ones::<W>(answers::<W>(x, at, &with)), out, at / W);
+    let mut at = |at| {
+        let ones = isa.ones::<W>(answers::<W>(x, at, &with));
+        match W {
+            1 => isa.write(ones, places(out, at)),
+            2 => spread::low_bits(isa.low(ones), places::<8>(out, at / W)),
+            4 => spread::low_bits(isa.low(ones), places::<4>(out, at / W)),
+            _ => spread::low_bits(isa.low(ones), places::<2>(out, at / W)),
+        }
+    };
     at(0);
     if x.len() > 32 {
         at(16);
