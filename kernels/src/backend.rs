@@ -34,9 +34,8 @@ const BACKENDS: &[Row] = &[
     Row { name: "scalar", detect: || true, skips_from: usize::MAX },
 ];
 
-/// The number of entries of a table of leaves: one for the first call and one for each backend,
-/// filled up to a power of two. So any number, masked, is an index into the table.
-pub(crate) const ENTRIES: usize = (BACKENDS.len() + 1).next_power_of_two();
+/// The number of entries of a table of leaves: one for the first call and one for each backend.
+pub(crate) const ENTRIES: usize = BACKENDS.len() + 1;
 
 /// The kernels for one instruction set.
 ///

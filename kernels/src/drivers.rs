@@ -66,13 +66,23 @@ fn screened(x: Long<'_>, rule: &Rule, screen: &Rule, find: Find) -> Hit {
 }
 
 /// The number of elements for which a rule of hits holds.
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn count(x: Long<'_>, rule: &Rule, count: Count, screened: Screen) -> usize {
-    let screen = rule.screen();
+    if x.len() <= ONE_LEAF {
+        return count.run(x, rule) as usize;
+    }
+    // No copy of a rule: a wide load would wait for the narrow stores of a rule just made.
+    let made;
+    let screen = if rule.is_screen() {
+        rule
+    } else {
+        made = rule.screen();
+        &made
+    };
     let (mut rest, mut total, mut length) = (x, 0, COUNT_RUN);
     loop {
         if length == COUNT_RUN {
-            let at = screened.run(rest, &screen);
+            let at = screened.run(rest, screen);
             if at == rest.len() {
                 return total;
             }
@@ -101,7 +111,7 @@ impl Tally {
 
     /// Adds the special elements of a line, one for each 1 of `bits`. Element `i` of the line is
     /// element `index + i`.
-    #[inline(always)]
+    #[inline(never)]
     fn add_line(&mut self, line: &[u8], mut bits: u64, classes: Classes, index: usize) {
         while bits != 0 {
             let i = bits.trailing_zeros() as usize;
@@ -148,8 +158,8 @@ pub(crate) fn census(
     while hit.is_some() {
         let rest = x.from(seen);
         let at = x.len() - rest.len() + hit.at;
-        if length == 0 || rest.len() == 64 {
-            // The last line may overlap what is counted.
+        if length == 0 || at < seen {
+            // The last line of the input may overlap what is counted.
             let new = hit.bits & u64::MAX << index(seen.saturating_sub(at));
             tally.add_line(&x.bytes()[at..], new, classes, index(at));
             seen = at + 64;
@@ -168,7 +178,7 @@ pub(crate) fn census(
                 tally.counts[class] += count;
             }
             seen = x.len() - behind.len();
-            // Where hits are dense, a search would end at once.
+            // Where hits are dense, a search would end at once. The next run needs no bits of a line.
             if (nans + infs) * DENSE > run.len() && seen < x.len() {
                 (hit.at, length) = (0, LONG_RUN);
                 continue;
@@ -200,29 +210,53 @@ pub(crate) fn mask(x: Long<'_>, rule: &Rule, mut out: &mut Places, mask: Mask, s
     }
 }
 
-/// A bit for each element, from the first bit of `out` on to its last byte. The bits behind the
-/// last element stay as they are.
+/// A bit for each element, from the first bit of `out` on to its last byte. `lines` writes the bits
+/// of all whole lines, and returns the bits of the elements after them. The bits behind the last
+/// element stay as they are.
 #[inline(always)]
-pub(crate) fn bits(x: Long<'_>, rule: &Rule, out: &mut [u8], bits: Bits, screened: Screen) {
+pub(crate) fn bits_of(
+    x: Long<'_>,
+    rule: &Rule,
+    out: &mut [u8],
+    lines: impl FnOnce(&mut [u8]) -> u64,
+) {
     let elements = |bytes| elements(bytes, rule.size());
-    let (lines, behind) = out.split_at_mut(elements(x.len() & !63) / 8);
-    let rest = if x.len() <= ONE_LEAF {
-        bits.run(x, rule, lines)
-    } else {
-        long_bits(x, rule, lines, bits, screened)
-    };
+    let (whole, behind) = out.split_at_mut(elements(x.len() & !63) / 8);
+    let rest = lines(whole);
     if !behind.is_empty() {
         packed::put(rest, elements(x.len() % 64), behind, 0);
     }
 }
 
+/// [`bits_of`] any length.
+#[inline(always)]
+pub(crate) fn bits(x: Long<'_>, rule: &Rule, out: &mut [u8], (bits, screened): (Bits, Screen)) {
+    bits_of(x, rule, out, |lines| match x.len() {
+        0..=ONE_LEAF => bits.run(x, rule, lines),
+        _ => long_bits(x, rule, lines, bits, screened),
+    });
+}
+
 /// The bits of all whole lines. Returns the bits of the elements after them.
-#[inline(never)]
+#[inline(always)]
 fn long_bits(x: Long<'_>, rule: &Rule, mut out: &mut [u8], bits: Bits, screened: Screen) -> u64 {
     let usual = if rule.usual() { u64::MAX } else { 0 };
-    let (screen, shift, mut x) = (rule.of_hits().screen(), shift(rule) + 3, x);
+    let (opposite, made);
+    let hits = if rule.usual() {
+        opposite = rule.not();
+        &opposite
+    } else {
+        rule
+    };
+    let screen = if hits.is_screen() {
+        hits
+    } else {
+        made = hits.screen();
+        &made
+    };
+    let (shift, mut x) = (shift(rule) + 3, x);
     loop {
-        let at = screened.run(x, &screen);
+        let at = screened.run(x, screen);
         // The last line is left for the leaf, unless there is no hit.
         let clean = if at < x.len() { at.min(x.len() - 64) & !63 } else { at & !63 };
         let (bytes, behind) = out.split_at_mut(clean >> shift);

@@ -15,7 +15,7 @@ use core::mem::MaybeUninit;
 use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
 use crate::drivers::{self, ONE_LEAF};
-use crate::leaves::{Bits, Lane, Screen};
+use crate::leaves::{Bits, Count, Find, Lane, Mask, Screen, Table};
 use crate::out::MaskOut;
 use crate::packed::{self, bytes_of};
 use crate::pieces::{Long, Places, elements};
@@ -31,6 +31,9 @@ fn whole<'x, L: Lane>(x: &'x [u8], rule: &Rule) -> &'x [u8] {
     assert!(rule.size() == L::SIZE, "a rule for elements of another width");
     &x[..x.len() & !(L::SIZE - 1)]
 }
+
+/// The answers for fewer than 64 bytes, as bits.
+pub(crate) type ShortBits = fn(&[u8], &Rule) -> u64;
 
 /// An input for a leaf: more than 64 bytes. The code for short inputs searches 64 bytes faster, but
 /// elements of 8 bytes may be looked at one by one there.
@@ -83,6 +86,24 @@ fn first_of(bits: u64) -> Option<usize> {
     if bits == 0 { None } else { Some(bits.trailing_zeros() as usize) }
 }
 
+/// [`position`] of whole elements, by the search of their width.
+#[inline(never)]
+pub(crate) fn position_by(
+    short: ShortBits,
+    find: &Table<Find>,
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+) -> Option<usize> {
+    match Long::new(x) {
+        _ if rule.constant().is_some() => {
+            (rule.constant() == Some(true) && !x.is_empty()).then_some(0)
+        }
+        None => first_of(short(x, rule)),
+        Some(x) => drivers::search(x, rule, find.pick(backend)).index(rule.size()),
+    }
+}
+
 /// The number of elements of `x` for which the rule holds. `None` means the active backend.
 ///
 /// # Panics
@@ -91,20 +112,29 @@ fn first_of(bits: u64) -> Option<usize> {
 #[must_use]
 pub fn count<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize {
     let x = whole::<L>(x, rule);
-    let Some(long) = Long::new(x) else { return L::short_count(x, rule) };
-    let elements = x.len() / L::SIZE;
+    match Long::new(x) {
+        None => L::short_count(x, rule),
+        Some(x) if x.len() <= ONE_LEAF && !rule.usual() && rule.constant().is_none() => {
+            L::COUNT.pick(backend).run(x, rule) as usize
+        }
+        Some(x) => long_count((L::COUNT, L::SCREEN), backend, x, rule),
+    }
+}
+
+/// [`count`] of at least 64 bytes, by the loops of their width.
+#[inline(never)]
+pub(crate) fn long_count(
+    (count, screen): (&Table<Count>, &Table<Screen>),
+    backend: Option<Backend>,
+    x: Long<'_>,
+    rule: &Rule,
+) -> usize {
+    let elements = elements(x.len(), rule.size());
     if let Some(answer) = rule.constant() {
         return if answer { elements } else { 0 };
     }
-    let count = |hits: &Rule| {
-        let count = L::COUNT.pick(backend);
-        if x.len() <= ONE_LEAF {
-            count.run(long, hits) as usize
-        } else {
-            drivers::count(long, hits, count, L::SCREEN.pick(backend))
-        }
-    };
     // Most elements are no hits, so hits are counted, even if the rule asks for the others.
+    let count = |hits| drivers::count(x, hits, count.pick(backend), screen.pick(backend));
     if rule.usual() { elements - count(&rule.not()) } else { count(rule) }
 }
 
@@ -116,9 +146,27 @@ pub fn count<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize 
 #[inline]
 #[must_use]
 pub fn occurrences<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Occurrences {
-    match count::<L>(backend, x, rule) {
+    let (x, counts) = (whole::<L>(x, rule), (L::COUNT, L::SCREEN));
+    occurrences_by(L::short_bits, L::FIND, counts, backend, x, rule)
+}
+
+/// [`occurrences`] of whole elements, by the loops of their width.
+#[inline(never)]
+pub(crate) fn occurrences_by(
+    short: ShortBits,
+    find: &Table<Find>,
+    counts: (&Table<Count>, &Table<Screen>),
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+) -> Occurrences {
+    let count = match Long::new(x) {
+        None => short(x, rule).count_ones() as usize,
+        Some(x) => long_count(counts, backend, x, rule),
+    };
+    match count {
         0 => Occurrences::default(),
-        count => Occurrences { count, first: position::<L>(backend, x, rule) },
+        count => Occurrences { count, first: position_by(short, find, backend, x, rule) },
     }
 }
 
@@ -136,16 +184,34 @@ pub fn census<L: Lane>(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census
         return Census { nan: occurrences::<L>(backend, x, nan), ..Census::default() };
     };
     let special = classes.special();
-    match Long::new(x) {
-        None if !L::short_any(x, &special) => Census::default(),
-        None => drivers::short_census(x, L::short_bits(x, &special), classes),
-        Some(x) => {
-            let find = L::FIND.pick(backend);
-            match drivers::search(x, &special, find) {
-                hit if !hit.is_some() => Census::default(),
-                hit => drivers::census(x, hit, nan, classes, L::CLASSIFY.pick(backend), find),
-            }
-        }
+    let clean = match Long::new(x) {
+        None => !L::short_any(x, &special),
+        Some(long) => L::SCREEN.pick(backend).run(long, &special) == x.len(),
+    };
+    if clean {
+        return Census::default();
+    }
+    census_by(L::short_bits, (L::CLASSIFY, L::FIND), backend, x, nan, classes)
+}
+
+/// [`census`] of whole elements of a format with infinities, by the loops of their width.
+#[inline(never)]
+pub(crate) fn census_by(
+    short: ShortBits,
+    (classify, find): (&Table<Count>, &Table<Find>),
+    backend: Option<Backend>,
+    x: &[u8],
+    nan: &Rule,
+    classes: Classes,
+) -> Census {
+    let special = classes.special();
+    let Some(long) = Long::new(x) else {
+        return drivers::short_census(x, short(x, &special), classes);
+    };
+    let find = find.pick(backend);
+    match drivers::search(long, &special, find) {
+        hit if !hit.is_some() => Census::default(),
+        hit => drivers::census(long, hit, nan, classes, classify.pick(backend), find),
     }
 }
 
@@ -160,24 +226,31 @@ pub fn census<L: Lane>(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census
 pub fn mask<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
     let (x, out) = (whole::<L>(x, rule), out.slots());
     check_places(x.len() / L::SIZE, out.len());
-    let Some(long) = Long::new(x) else { return L::short_mask(x, rule, out) };
-    if x.len() <= ONE_LEAF {
-        L::MASK.pick(backend).run(long, rule, out);
-    } else {
-        long_mask::<L>(backend, long, rule, out);
+    match Long::new(x) {
+        None => L::short_mask(x, rule, out),
+        Some(x) if x.len() <= ONE_LEAF => {
+            L::MASK.pick(backend).run(x, rule, out);
+        }
+        Some(x) => long_mask((L::MASK, L::SKIP), backend, x, rule, out),
     }
 }
 
-/// [`mask`] of more than one leaf may answer.
+/// [`mask`] of at least 64 bytes, by the loops of their width. There are as many places as elements.
 #[inline(never)]
-fn long_mask<L: Lane>(backend: Option<Backend>, x: Long<'_>, rule: &Rule, out: &mut Places) {
+pub(crate) fn long_mask(
+    (mask, skip): (&Table<Mask>, &Table<Mask>),
+    backend: Option<Backend>,
+    x: Long<'_>,
+    rule: &Rule,
+    out: &mut Places,
+) {
     if let Some(answer) = rule.constant() {
         out.fill(MaybeUninit::new(answer));
-    } else if L::SIZE == 1 || rule.is_tilted() || x.len() < Backend::skips_from(backend) {
+    } else if rule.size() == 1 || rule.is_tilted() || x.len() < Backend::skips_from(backend) {
         // For elements of one byte, a comparison is as fast as a screen.
-        L::MASK.pick(backend).run(x, rule, out);
+        mask.pick(backend).run(x, rule, out);
     } else {
-        drivers::mask(x, rule, out, L::MASK.pick(backend), L::SKIP.pick(backend));
+        drivers::mask(x, rule, out, mask.pick(backend), skip.pick(backend));
     }
 }
 
@@ -224,29 +297,50 @@ pub fn bits<L: Lane>(
     offset: usize,
 ) {
     let x = whole::<L>(x, rule);
-    let (elements, bytes, shift) = (x.len() / L::SIZE, out.len(), offset % 8);
+    let elements = x.len() / L::SIZE;
+    let whole_bytes = offset.is_multiple_of(8) && x.len() <= ONE_LEAF;
+    let places = offset / 8..(offset / 8).saturating_add(elements.div_ceil(8));
+    match (Long::new(x), out.get_mut(places)) {
+        (None, Some(out)) if whole_bytes => {
+            packed::put(L::short_bits(x, rule), elements, out, 0);
+        }
+        (Some(x), Some(out)) if whole_bytes => {
+            drivers::bits_of(x, rule, out, |lines| L::PACKED.pick(backend).run(x, rule, lines));
+        }
+        _ => bits_by(L::short_bits, (L::PACKED, L::SCREEN), backend, x, rule, (out, offset)),
+    }
+}
+
+/// [`bits`] of whole elements, by the loops of their width.
+#[inline(never)]
+#[track_caller]
+pub(crate) fn bits_by(
+    short: ShortBits,
+    (bits, screen): (&Table<Bits>, &Table<Screen>),
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+    (out, offset): (&mut [u8], usize),
+) {
+    let (elements, bytes, shift) = (elements(x.len(), rule.size()), out.len(), offset % 8);
     let end = (offset / 8).saturating_add(bytes_of(elements, shift));
     let Some(out) = out.get_mut(offset / 8..end) else { short_bitmap(elements, offset, bytes) };
+    let leaves = (bits.pick(backend), screen.pick(backend));
     match Long::new(x) {
-        None => packed::put(L::short_bits(x, rule), elements, out, shift),
-        Some(_) if rule.constant().is_some() => {
+        _ if rule.constant().is_some() => {
             packed::fill(rule.constant() == Some(true), elements, out, shift);
         }
-        Some(x) if shift == 0 => {
-            drivers::bits(x, rule, out, L::BITS.pick(backend), L::SCREEN.pick(backend));
-        }
-        Some(x) => {
-            let leaves = (L::BITS.pick(backend), L::SCREEN.pick(backend));
-            shifted_bits(L::short_bits, leaves, x, rule, (out, shift));
-        }
+        None => packed::put(short(x, rule), elements, out, shift),
+        Some(x) if shift == 0 => drivers::bits(x, rule, out, leaves),
+        Some(x) => shifted_bits(short, leaves, x, rule, (out, shift)),
     }
 }
 
 /// [`bits`] from bit `shift` of `out` on: the bits are computed in a buffer and shifted.
 #[inline(never)]
 fn shifted_bits(
-    short: fn(&[u8], &Rule) -> u64,
-    (bits, screened): (Bits, Screen),
+    short: ShortBits,
+    leaves: (Bits, Screen),
     x: Long<'_>,
     rule: &Rule,
     (mut out, shift): (&mut [u8], usize),
@@ -257,7 +351,7 @@ fn shifted_bits(
         let bytes = &mut words[..elements.div_ceil(8)];
         match Long::new(x) {
             None => packed::put(short(x, rule), elements, bytes, 0),
-            Some(x) => drivers::bits(x, rule, bytes, bits, screened),
+            Some(x) => drivers::bits(x, rule, bytes, leaves),
         }
         for (i, word) in words.as_chunks().0[..elements.div_ceil(64)].iter().enumerate() {
             packed::put(u64::from_le_bytes(*word), (elements - 64 * i).min(64), out, shift);
@@ -270,7 +364,7 @@ fn shifted_bits(
 /// If there are not as many places as elements.
 #[inline(always)]
 #[track_caller]
-fn check_places(elements: usize, places: usize) {
+pub(crate) fn check_places(elements: usize, places: usize) {
     if elements != places {
         wrong_length(elements, places);
     }

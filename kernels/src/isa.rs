@@ -69,8 +69,9 @@ pub(crate) trait Isa: Copy + 'static {
     /// The sum of the counters in two registers, one a byte, which have counted at most 4 KiB.
     fn sum(self, counts: [Self::V; 2]) -> usize;
 
-    /// From this many bytes on, a search has groups of 8 lines.
-    const EIGHT_LINES_FROM: usize;
+    /// Whether a search screens groups of several lines, and a count has a loop for each kind of
+    /// rule. Otherwise its code is small.
+    const GROUPS: bool;
     /// Mask, flip and least of a [`Rule::screen`], in every lane. Call this once, outside of the
     /// loop.
     fn screen<const W: usize>(self, screen: &Rule) -> [Self::V; 3];

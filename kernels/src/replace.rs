@@ -3,7 +3,7 @@
 //! A piece of 1 KiB, counted from the first byte on, is not written if all its elements are finite.
 
 use crate::backend::Backend;
-use crate::bytes::by_width;
+use crate::bytes;
 use crate::entry;
 use crate::leaves::{Lane, Replace, Table};
 use crate::pieces::{Four, GROUP, elements};
@@ -61,12 +61,12 @@ struct Width {
 }
 
 impl Width {
-    fn of<L: Lane>() -> Self {
+    const fn of<L: Lane>() -> Self {
         Self { position: entry::position::<L>, replace: L::REPLACE }
     }
 
     fn of_bytes(rule: &Rule) -> Self {
-        by_width!(rule, L => Self::of::<L>())
+        bytes::of(rule, [Self::of::<u8>(), Self::of::<u16>(), Self::of::<u32>(), Self::of::<u64>()])
     }
 }
 

@@ -37,7 +37,7 @@
 
 use crate::backend::Backend;
 use crate::bitmap::Bitmap;
-use crate::bytes::by_width;
+use crate::bytes;
 use crate::census::{Census, Occurrences};
 use crate::entry;
 use crate::leaves::{Lane, Order, Table, Within};
@@ -119,7 +119,7 @@ struct Width {
 }
 
 impl Width {
-    fn of<L: Lane>() -> Self {
+    const fn of<L: Lane>() -> Self {
         Self {
             within: L::WITHIN,
             order: L::ORDER,
@@ -130,7 +130,7 @@ impl Width {
     }
 
     fn of_bytes(rule: &Rule) -> Self {
-        by_width!(rule, L => Self::of::<L>())
+        bytes::of(rule, [Self::of::<u8>(), Self::of::<u16>(), Self::of::<u32>(), Self::of::<u64>()])
     }
 }
 

@@ -124,7 +124,7 @@ impl Isa for Avx2 {
         lanes.iter().sum::<u64>() as usize
     }
 
-    const EIGHT_LINES_FROM: usize = 1024;
+    const GROUPS: bool = true;
 
     /// AVX2 has no maximum of 64-bit lanes, so their upper halves are compared. An element may be
     /// above the limit if its upper half is at least the upper half of `limit + 1`.

@@ -167,7 +167,7 @@ impl Isa for Avx512 {
         }
     }
 
-    const EIGHT_LINES_FROM: usize = 1024;
+    const GROUPS: bool = true;
 
     /// For elements of 8 bytes, the upper halves are compared: the maximum of 64-bit lanes takes
     /// twice the time. An element may be above the limit if its upper half is at least the upper
@@ -199,7 +199,7 @@ impl Isa for Avx512 {
         self.hits::<W, OP>(self.load(line, 0), with)
     }
 
-    const BITS_BY_LINES: usize = 1023;
+    const BITS_BY_LINES: usize = 511;
     const ALIKE: bool = true;
 
     #[inline(always)]

@@ -18,7 +18,7 @@
 mod tables;
 
 pub use tables::Lane;
-pub(crate) use tables::{Table, multiply};
+pub(crate) use tables::{Table, Tables, multiply};
 
 #[cfg(feature = "stats")]
 use crate::bitmap::Bitmap;

@@ -23,7 +23,8 @@ impl<L: Copy> Table<L> {
     /// active, this is a leaf that chooses the backend and then calls its leaf.
     #[inline(always)]
     pub(crate) fn pick(&self, backend: Option<Backend>) -> L {
-        self.0[Backend::entry(backend) % ENTRIES]
+        // No number is greater: the minimum only tells the compiler so.
+        self.0[Backend::entry(backend).min(ENTRIES - 1)]
     }
 }
 
@@ -107,7 +108,7 @@ pub(crate) trait Tables: 'static {
     const CLASSIFY: &'static Table<Count>;
     const MASK: &'static Table<Mask>;
     const SKIP: &'static Table<Mask>;
-    const BITS: &'static Table<Bits>;
+    const PACKED: &'static Table<Bits>;
     const REPLACE: &'static Table<Replace>;
     #[cfg(feature = "stats")]
     const WITHIN: &'static Table<Within>;
@@ -135,7 +136,7 @@ macro_rules! lanes {
             const CLASSIFY: &'static Table<Count> = table!(Count classify $lane $width);
             const MASK: &'static Table<Mask> = table!(Mask mask $lane $width);
             const SKIP: &'static Table<Mask> = table!(Mask skip $lane $width);
-            const BITS: &'static Table<Bits> = table!(Bits bits $lane $width);
+            const PACKED: &'static Table<Bits> = table!(Bits bits $lane $width);
             const REPLACE: &'static Table<Replace> = table!(Replace replace $width);
             #[cfg(feature = "stats")]
             const WITHIN: &'static Table<Within> = table!(Within within $width);
@@ -215,6 +216,6 @@ mod first {
 
     #[cold]
     pub(super) fn bits<T: Tables>(x: Long<'_>, rule: &Rule, out: &mut [u8]) -> u64 {
-        T::BITS.pick(Some(Backend::active())).run(x, rule, out)
+        T::PACKED.pick(Some(Backend::active())).run(x, rule, out)
     }
 }

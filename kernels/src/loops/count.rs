@@ -27,8 +27,11 @@ use crate::rule::Rule;
 /// The number of elements for which a rule of hits holds.
 #[inline(always)]
 pub(crate) fn count<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) -> u64 {
-    if rule.is_tilted() {
-        in_bits::<I, W, { op::TILTED }>(isa, x, &isa.with::<W>(rule))
+    if !I::GROUPS {
+        // One loop for every rule, since code should be small.
+        by::<I, W, { op::TILTED }>(isa, x, rule)
+    } else if rule.is_tilted() {
+        in_bits::<I, W, { op::TILTED }>(isa, x, 0, &isa.with::<W>(rule))
     } else if rule.is_greater() && !I::ALIKE {
         by::<I, W, { op::GREATER }>(isa, x, rule)
     } else {
@@ -38,57 +41,46 @@ pub(crate) fn count<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) ->
 
 #[inline(always)]
 fn by<I: Isa, const W: usize, const OP: u8>(isa: I, x: Long<'_>, rule: &Rule) -> u64 {
-    let with = isa.with::<W>(rule);
-    if x.len() < I::COUNTERS_FROM {
-        return in_bits::<I, W, OP>(isa, x, &with);
-    }
-    let (pairs, lines): (&[[Line; 2]], _) = x.bytes().as_chunks().0.as_chunks();
-    let mut total = 0;
-    for part in pairs.chunks(COUNTED / 128) {
-        let mut counts = [isa.splat::<1>(0); 2];
-        for pair in part {
-            for i in 0..128 / I::BYTES {
-                let lanes = isa.load(pair.as_flattened(), i * I::BYTES);
-                let hits = isa.hits::<W, OP>(lanes, &with);
-                counts[i % 2] = isa.add::<W>(counts[i % 2], hits, with.one);
+    let (with, mut total) = (isa.with::<W>(rule), 0);
+    let mut pairs: &[[Line; 2]] = &[];
+    if I::GROUPS && x.len() >= I::COUNTERS_FROM {
+        (pairs, _) = x.bytes().as_chunks().0.as_chunks();
+        for part in pairs.chunks(COUNTED / 128) {
+            let mut counts = [isa.splat::<1>(0); 2];
+            for pair in part {
+                for i in 0..128 / I::BYTES {
+                    let lanes = isa.load(pair.as_flattened(), i * I::BYTES);
+                    let hits = isa.hits::<W, OP>(lanes, &with);
+                    counts[i % 2] = isa.add::<W>(counts[i % 2], hits, with.one);
+                }
             }
+            total += isa.sum(counts) as u64;
         }
-        total += isa.sum(counts) as u64;
-    }
-    for line in lines {
-        total += ones::<I, W, OP>(isa, line, &with, 0);
-    }
-    match x.len() % 64 {
-        0 => total,
-        rest => {
-            let last = x.line_at(x.len()).1;
-            total + ones::<I, W, OP>(isa, last, &with, (64 - rest) / W)
+        if pairs.len() * 128 == x.len() {
+            return total;
         }
     }
+    total + in_bits::<I, W, OP>(isa, x, 2 * pairs.len(), &with)
 }
 
-/// The number of hits, by the bits of each line.
+/// The number of hits after some lines, by the bits of each line.
 #[inline(always)]
-fn in_bits<I: Isa, const W: usize, const OP: u8>(isa: I, x: Long<'_>, with: &With<I::V>) -> u64 {
-    let (mut line, mut total) = (x.windows(), 0);
+fn in_bits<I: Isa, const W: usize, const OP: u8>(
+    isa: I,
+    x: Long<'_>,
+    lines: usize,
+    with: &With<I::V>,
+) -> u64 {
+    let (mut line, mut total) = (x.windows().after(lines), 0);
     while !line.is_last::<1>() {
-        total += ones::<I, W, OP>(isa, &line.here::<1>()[0], with, 0);
+        let bits = isa.line_bits::<W, OP>(&line.here::<1>()[0], with);
+        total += u64::from(bits.count_ones());
         line = line.after(1);
     }
     // The last line overlaps what is counted.
     let overlap = x.len().wrapping_neg() % 64 / W;
-    total + ones::<I, W, OP>(isa, &line.here::<1>()[0], with, overlap)
-}
-
-/// The number of hits in a line, behind the first `overlap` elements.
-#[inline(always)]
-fn ones<I: Isa, const W: usize, const OP: u8>(
-    isa: I,
-    line: &Line,
-    with: &With<I::V>,
-    overlap: usize,
-) -> u64 {
-    u64::from((isa.line_bits::<W, OP>(line, with) >> overlap).count_ones())
+    let bits = isa.line_bits::<W, OP>(&line.here::<1>()[0], with) >> overlap;
+    total + u64::from(bits.count_ones())
 }
 
 /// Bits of each of the three numbers that [`classify`] returns.

@@ -5,7 +5,7 @@
 //! find(x)     compares the lines of this group, one by one
 //!
 //! groups      up to 128 bytes    the first and the last line
-//!             up to 256 bytes    four lines, which may overlap
+//!             up to 256 bytes    four lines, which may overlap; registers of 16 bytes: one line
 //!             up to 1 KiB        4 lines each, the last group overlaps
 //!             more               2 lines, where dense hits end the search; then 8 lines each, from
 //!                                a cache line on, and what is left by groups of 4 lines
@@ -18,6 +18,9 @@
 use crate::isa::{Isa, op};
 use crate::pieces::{Hit, Long, Windows};
 use crate::rule::Rule;
+
+/// From this many bytes on, groups have 8 lines, as long as 8 are left.
+const EIGHT_FROM: usize = 1024;
 
 /// The bytes before the first group with an element that passes a screen. All bytes if there is no
 /// such group.
@@ -71,6 +74,15 @@ fn group<'x, I: Isa, const W: usize, const FLIP: bool>(
     screen: [I::V; 3],
 ) -> Option<Windows<'x>> {
     let mut at = x.windows();
+    if I::BYTES == 16 && (!I::GROUPS || x.len() <= 256) {
+        while !isa.may_hit::<W, FLIP>(at.here::<1>(), screen) {
+            if at.is_last::<1>() {
+                return None;
+            }
+            at = at.after(1);
+        }
+        return Some(at);
+    }
     if x.len() <= 256 {
         let [first, second, third, last] = x.four();
         let passes = if x.len() <= 128 {
@@ -80,7 +92,7 @@ fn group<'x, I: Isa, const W: usize, const FLIP: bool>(
         };
         return passes.then_some(at);
     }
-    if x.len() >= I::EIGHT_LINES_FROM {
+    if x.len() >= EIGHT_FROM {
         if isa.may_hit::<W, FLIP>(at.here::<2>(), screen) {
             return Some(at);
         }

@@ -134,7 +134,7 @@ impl Isa for Neon {
         unsafe { vaddlvq_u16(vpadalq_u8(vpaddlq_u8(a), b)) as usize }
     }
 
-    const EIGHT_LINES_FROM: usize = 1024;
+    const GROUPS: bool = true;
 
     /// For elements of more than one byte, only the top 16 bits are compared. An element may be
     /// above the limit if its top is at least the top of `limit + 1`.

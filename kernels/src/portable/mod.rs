@@ -35,7 +35,7 @@ pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule, _: &Rule) -> Hit {
             for (i, block) in x.bytes().chunks(BLOCK * W).enumerate() {
                 if any::<W>(block, rule) {
                     let first = word::<W>(block, rule).trailing_zeros() as usize;
-                    return scalar::line_of::<W>(x, i * BLOCK + first, rule);
+                    return scalar::line_of::<W>(x, (i * BLOCK + first) * W, rule);
                 }
             }
             Hit::none_in(x)

@@ -21,8 +21,9 @@ pub(crate) fn read(element: &[u8]) -> u64 {
     }
 }
 
-/// Bit `i` for element `i` of at most 64: its answer.
-#[inline(always)]
+/// Bit `i` for element `i` of at most 64: its answer. Not inlined: loops that know the number of
+/// elements would be written out.
+#[inline(never)]
 pub(crate) fn word<const W: usize>(x: &[u8], rule: &Rule) -> u64 {
     elements::<W>(x).rev().fold(0, |word, bits| word << 1 | u64::from(rule.holds_of::<W>(bits)))
 }

@@ -17,19 +17,20 @@ use crate::replace::Codes;
 use crate::rule::Rule;
 
 pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule, _: &Rule) -> Hit {
-    let first = elements::<W>(x.bytes()).position(|bits| rule.holds_of::<W>(bits));
-    first.map_or(Hit::none_in(x), |first| line_of::<W>(x, first, rule))
+    let at = screen::<W>(x, rule);
+    if at == x.len() { Hit::none_in(x) } else { line_of::<W>(x, at, rule) }
 }
 
-/// The line that begins with the first hit, or the last line.
+/// The line of a hit: the line that begins at byte `at`, or the last line.
 #[inline(always)]
-pub(crate) fn line_of<const W: usize>(x: Long<'_>, first: usize, rule: &Rule) -> Hit {
-    let (at, line) = x.line_at(first * W);
+pub(crate) fn line_of<const W: usize>(x: Long<'_>, at: usize, rule: &Rule) -> Hit {
+    let (at, line) = x.line_at(at);
     Hit { at, bits: word::<W>(line, rule) }
 }
 
 pub(crate) fn screen<const W: usize>(x: Long<'_>, screen: &Rule) -> usize {
-    find::<W>(x, screen, screen).at
+    let first = elements::<W>(x.bytes()).position(|bits| screen.holds_of::<W>(bits));
+    first.map_or(x.len(), |first| first * W)
 }
 
 pub(crate) fn count<const W: usize>(x: Long<'_>, rule: &Rule) -> u64 {
