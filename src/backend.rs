@@ -6,7 +6,7 @@ use nonfinite_kernels::Backend;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BackendInfo {
-    /// `avx512`, `avx2`, `neon`, `portable` or `scalar`.
+    /// `avx512`, `avx2`, `sse2`, `neon`, `portable` or `scalar`.
     pub name: &'static str,
     /// Whether this CPU can run the backend.
     pub available: bool,

@@ -77,7 +77,7 @@ typedef struct nf_census {
 
 // A backend: a version of the kernels for an instruction set.
 typedef struct nf_backend_info {
-  // "avx512", "avx2", "neon", "portable" or "scalar".
+  // "avx512", "avx2", "sse2", "neon", "portable" or "scalar".
   const char *name;
   // Whether this CPU can run it.
   bool available;

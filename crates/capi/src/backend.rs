@@ -11,7 +11,7 @@ use crate::ffi;
 use crate::status::{NF_ERR_INTERNAL, NF_ERR_NAME, NF_ERR_UNAVAILABLE, Status};
 
 /// The names of all backends of all targets as strings of C.
-static NAMES: [&CStr; 5] = [c"avx512", c"avx2", c"neon", c"portable", c"scalar"];
+static NAMES: [&CStr; 6] = [c"avx512", c"avx2", c"sse2", c"neon", c"portable", c"scalar"];
 
 /// The name as a string of C. Null if no backend has it.
 pub(crate) fn name(name: &str) -> *const c_char {

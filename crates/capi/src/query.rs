@@ -71,7 +71,7 @@ pub unsafe extern "C" fn nf_format_from_name(
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct BackendInfo {
-    /// "avx512", "avx2", "neon", "portable" or "scalar".
+    /// "avx512", "avx2", "sse2", "neon", "portable" or "scalar".
     pub name: *const c_char,
     /// Whether this CPU can run it.
     pub available: bool,
