@@ -29,7 +29,6 @@ pub(super) static SAFETENSORS: Reader = Reader {
     // The index is plain JSON, so only the name of the file tells the format.
     begins: |_| false,
     shards: Some(|index| names(index, FileFormat::SAFETENSORS_INDEX)),
-    is_fixable: false,
 };
 
 pub(super) static PYTORCH: Reader = Reader {
@@ -38,7 +37,6 @@ pub(super) static PYTORCH: Reader = Reader {
     read: Read::Whole(|input| Ok(contents(input, FileFormat::PYTORCH_INDEX, FileFormat::PYTORCH)?)),
     begins: |_| false,
     shards: Some(|index| names(index, FileFormat::PYTORCH_INDEX)),
-    is_fixable: false,
 };
 
 /// Why a sharded model cannot be checked.

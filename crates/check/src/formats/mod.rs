@@ -176,11 +176,6 @@ impl FileFormat {
             None => Self::of_file(source.bytes()?, path),
         }
     }
-
-    /// Whether new numbers may be written over the old ones in a file of this format.
-    pub(crate) fn is_fixable(self) -> bool {
-        self.reader().is_ok_and(|reader| reader.is_fixable)
-    }
 }
 
 /// The deepest nesting of files: a .pt in the .zip of a download is at depth 1.

@@ -16,7 +16,6 @@ pub(super) static READER: Reader = Reader {
     begins: |bytes| bytes.starts_with(MAGIC),
     read: Read::Whole(|input| read(input.bytes)),
     shards: None,
-    is_fixable: false,
 };
 
 /// The first bytes of a zip archive with members.

@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use nonfinite_check::fix::{FixError, FixOptions, fix_file};
 use nonfinite_check::formats::shards;
 use nonfinite_check::{Error, FileFormat, Options, check_bytes, check_file};
 
@@ -53,21 +52,6 @@ fn files_of_no_format() {
     assert!(matches!(picture, Error::Picture("a picture (PNG)")), "{picture:?}");
     assert!(matches!(error("x", b"some text"), Error::Text { .. }));
     assert!(matches!(error("x", b"\x01\x02\xFF\xFE\x00\x07"), Error::Unknown { .. }));
-}
-
-/// Numbers are replaced in files of three formats only.
-#[test]
-fn formats_that_cannot_be_fixed() {
-    let folder = folder("formats-fix");
-    for (name, bytes, format) in [
-        ("x.gguf", model(), FileFormat::GGUF),
-        ("x.npz", archive("a.npy", &npy("<f4", &[1], false, &nan())), FileFormat::NPZ),
-    ] {
-        let path = folder.join(name);
-        fs::write(&path, bytes).expect("the build folder can be written to");
-        let fixed = fix_file(&path, &folder.join("fixed"), &FixOptions::default());
-        assert!(matches!(fixed, Err(FixError::Format(other)) if other == format), "{fixed:?}");
-    }
 }
 
 /// Every beginning of a good file is refused, and every byte of it can be anything: the bytes are

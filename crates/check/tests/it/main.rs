@@ -3,9 +3,7 @@
 
 #[path = "../common/codes.rs"]
 mod codes;
-mod diff;
 mod dtypes;
-mod fix;
 #[path = "../common/folder.rs"]
 mod folder;
 mod formats;

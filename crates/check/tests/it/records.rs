@@ -260,16 +260,3 @@ fn names_that_are_repeated() {
         }
     }
 }
-
-#[test]
-fn records_are_not_fixed() {
-    let file = npy("[('x', '<f4')]", "(1,)", false, &[0; 4]);
-    let folder = std::env::temp_dir();
-    let [input, output] = ["in", "out"]
-        .map(|name| folder.join(format!("nonfinite-records-{}-{name}.npy", std::process::id())));
-    std::fs::write(&input, &file).unwrap();
-    let options = nonfinite_check::fix::FixOptions::default();
-    let error = nonfinite_check::fix::fix_file(&input, &output, &options).unwrap_err().to_string();
-    assert!(error.contains("one after the other") && !output.exists(), "{error}");
-    std::fs::remove_file(input).unwrap();
-}

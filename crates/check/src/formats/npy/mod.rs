@@ -33,7 +33,6 @@ pub(super) static READER: Reader = Reader {
     begins: |bytes| bytes.starts_with(MAGIC),
     read: Read::Header(read),
     shards: None,
-    is_fixable: true,
 };
 
 /// How a .npy file begins.

@@ -32,7 +32,6 @@ pub(super) static READER: Reader = Reader {
     begins,
     read: Read::Whole(|input| Ok(tensors(input)?.into())),
     shards: None,
-    is_fixable: false,
 };
 
 /// Whether a file begins as a model does: with the IR version, a small number, and then the

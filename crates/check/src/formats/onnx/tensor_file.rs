@@ -19,7 +19,6 @@ pub(in crate::formats) static READER: Reader = Reader {
     begins: |bytes| tensor(bytes).is_some(),
     read: Read::Whole(|input| Ok(vec![tensor(input.bytes).ok_or("not a tensor of ONNX")?].into())),
     shards: None,
-    is_fixable: false,
 };
 
 /// The fields of TensorProto.

@@ -29,7 +29,6 @@ pub(in crate::formats) static READER: Reader = Reader {
         let refused = |error| model::Error::refused(FileFormat::PYTORCH_CHECKPOINT, error);
         Ok(parts.map_err(refused)?.into_keys().collect())
     }),
-    is_fixable: false,
 };
 
 /// The name of a checkpoint's pickle.

@@ -37,7 +37,6 @@ pub(super) static READER: Reader = Reader {
     begins: |bytes| legacy::begins(bytes) || archive::begins(bytes) || several::begins(bytes),
     read: Read::Whole(|input| read(input.bytes, "")),
     shards: None,
-    is_fixable: false,
 };
 
 /// The most bytes of all tensors together, for each byte of the file. More means that many tensors
