@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::formats::within::Place;
+use crate::formats::beside::Place;
 use crate::formats::{pytorch, unread};
 use crate::model::reader::{Contents, Read, Reader};
 use crate::model::{self, FileFormat, Input, ReadAt, Tensor};
@@ -160,7 +160,7 @@ pub(crate) fn gather(
             }
         };
         is_any_read = true;
-        let place = Place::Other(source.clone(), 0..source.length());
+        let place = Place(source.clone(), 0..source.length());
         for tensor in tensors {
             if let Some(name) = &tensor.name {
                 names.remove(name.split(pytorch::STORAGE).next().unwrap_or(name));

@@ -21,13 +21,30 @@ fn model() -> Vec<u8> {
     gguf_file(&[Entry { name: "x", kind: 0, shape: &[1], data: &nan() }], false, &[])
 }
 
-/// A model that is a member of an archive.
+/// A model that is a member of an archive is named, and not read.
 #[test]
 fn models_in_archives() {
     let report = report(&archive("m.gguf", &model()), FileFormat::NPZ);
-    let [tensor] = &report.tensors[..] else { panic!("{report:?}") };
-    assert_eq!((tensor.name.as_deref(), tensor.found.nan.count), (Some("m.gguf/x"), 1));
-    assert!(!tensor.looked_at.is_missing());
+    let [(tensor, why)] = &report.not_looked_at().collect::<Vec<_>>()[..] else {
+        panic!("{report:?}")
+    };
+    assert_eq!(tensor.name.as_deref(), Some("m.gguf"));
+    assert_eq!(why.cause(), "a file of the format gguf: files in files are not read");
+    assert!(!report.is_bad() && !report.is_complete());
+}
+
+/// A tensor of ONNX in a file of its own. Only the name of the file tells what it could be.
+#[test]
+fn tensors_in_files() {
+    let nan = [0, 0, 0xC0, 0x7F];
+    let tensor = [&b"\x08\x01\x10\x01\x42\x01x\x4A\x04"[..], &nan].concat();
+    let what = "a .pb file (a tensor of ONNX, or a graph of TensorFlow)";
+    for name in ["input_0.pb", "GRAPH.PB"] {
+        let named = error(name, &tensor);
+        assert!(matches!(named, Error::NotRead(why) if why == what), "{named:?}");
+    }
+    assert!(matches!(error("x", &tensor), Error::Unknown { .. }));
+    assert!(matches!(error("x.pb", b"node { name: 1 }"), Error::Text { .. }));
 }
 
 /// The error of a file with this name and these bytes.
