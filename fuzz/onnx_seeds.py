@@ -1,4 +1,4 @@
-"""Seeds of read_onnx and read_onnx_tensor: messages of ONNX by hand.
+"""Seeds of read_onnx: messages of ONNX by hand.
 
 Each field is a number and kind, and a value or a length and bytes.
 """
@@ -46,20 +46,6 @@ def contents(code, form):
     field = {4: 4, 8: 10}.get(size)
     packed = message(field, elements(size, values)) if field else message(5, *map(varint, values))
     return len(values), raw, packed
-
-
-def onnx_tensor_files():
-    """A TensorProto each."""
-    for code, form in TYPES.items():
-        count, raw, packed = contents(code, form)
-        yield tensor(b"raw", code, count, raw)
-        yield tensor(b"packed", code, count, packed)
-    yield tensor(b"int64", 7, 2, message(9, bytes(16)))
-    yield tensor(b"uint8", 2, 3, message(9, b"abc"))
-    yield number(2, 1) + message(4, F32[-4:])
-    # Extents that are packed, and text.
-    extents = message(1, varint(2), varint(3))
-    yield extents + number(2, 1) + message(9, bytes(24)) + message(12, b"t")
 
 
 def onnx_files():

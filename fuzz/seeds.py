@@ -14,7 +14,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from onnx_seeds import onnx_files, onnx_tensor_files
+from onnx_seeds import onnx_files
 from parts import F32, F32_COUNT, FORMATS, METHODS, PREDICATES, archive, elements
 from sets import checkpoint_files, index_files
 
@@ -344,7 +344,6 @@ SEEDS = {
     "read_npy": npy_files,
     "read_npz": npz_files,
     "read_onnx": onnx_files,
-    "read_onnx_tensor": onnx_tensor_files,
     "read_parquet": parquet_files,
     "read_pytorch": pytorch_files,
     "read_safetensors": safetensors_files,

@@ -6,9 +6,6 @@ __all__ = [
     "CheckError",
     "ClusterError",
     "FileReport",
-    "FixError",
-    "Fixed",
-    "FixedTensor",
     "InvalidFileError",
     "LimitError",
     "LintReport",
@@ -24,7 +21,6 @@ __all__ = [
     "check_file",
     "check_piece",
     "check_pieces",
-    "fix",
     "lint",
     "merge",
     "plan",
@@ -35,13 +31,12 @@ from nonfinite.errors import (
     ChangedError,
     CheckError,
     ClusterError,
-    FixError,
     InvalidFileError,
     LimitError,
     RemoteError,
     UnknownFormatError,
 )
-from nonfinite.files import Fixed, FixedTensor, check, check_file, fix
+from nonfinite.files import check, check_file
 from nonfinite.linter import LintReport, lint
 from nonfinite.options import Options
 from nonfinite.report import FileReport, Report, TensorReport

@@ -246,7 +246,6 @@ def unscale_and_check(x: _Array, factor: float, /) -> bool: ...
 _Path = str | PathLike[str]
 _Options = dict[str, Any]
 _Progress = bool | Callable[[int, int], object]
-_Replaced = tuple[str | None, str, list[int], tuple[int, int, int]]
 
 @final
 class Document:
@@ -267,14 +266,6 @@ def lint_paths(
     paths: Sequence[_Path], options: _Options, progress: _Progress
 ) -> Document: ...
 def list_paths(paths: Sequence[_Path], options: _Options) -> list[str]: ...
-def fix_one(
-    input: _Path,
-    output: _Path | None,
-    values: tuple[str, str, str],
-    options: _Options,
-    force: bool,
-    progress: _Progress,
-) -> tuple[str, list[_Replaced]]: ...
 def plan_file(
     path: str, most: int, options: _Options
 ) -> tuple[str, list[tuple[int, str]]]: ...

@@ -36,9 +36,5 @@ class RemoteError(CheckError):
     """The server of a URL cannot be reached, or refuses the request."""
 
 
-class FixError(CheckError):
-    """No copy was written."""
-
-
 class ClusterError(CheckError):
     """A plan, a piece or tallies do not fit each other, or are incomplete."""

@@ -1,11 +1,10 @@
-"""Checks of files, and copies without NaN and infinities."""
+"""Checks of files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Unpack
+from typing import Unpack
 
 import nonfinite._native as _native
 import nonfinite.report as report
@@ -75,74 +74,3 @@ def check_file(
     """
     known = checked(options, "check_file")
     return report.report(_native.check_one(path, known, shown(progress))).files[0]
-
-
-@dataclass(frozen=True, slots=True)
-class FixedTensor:
-    """How many numbers of each kind were replaced. A complex number counts as two."""
-
-    name: str | None
-    dtype: str
-    shape: tuple[int, ...]
-    nan: int
-    pos_inf: int
-    neg_inf: int
-
-    @property
-    def total(self) -> int:
-        """How many numbers were replaced."""
-        return self.nan + self.pos_inf + self.neg_inf
-
-
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """The result of `fix`."""
-
-    format: str
-    tensors: tuple[FixedTensor, ...]
-    """All tensors, in the order of their data."""
-
-    @property
-    def total(self) -> int:
-        """How many numbers were replaced."""
-        return sum(tensor.total for tensor in self.tensors)
-
-
-def fix(
-    input: Path,
-    output: Path | None = None,
-    *,
-    nan: float | str = 0.0,
-    posinf: float | str = "max",
-    neginf: float | str = "min",
-    allow: Texts = (),
-    as_: Texts = (),
-    force: bool = False,
-    dry_run: bool = False,
-    progress: Progress = False,
-) -> Fixed:
-    """Write a .safetensors or .npy file anew, with other numbers in the place of NaN and infinity.
-
-    A value is a finite number, or "max" or "min": the largest or the least finite number of the
-    dtype. All other bytes are copied unchanged. `input` is never overwritten. `output` appears
-    when it is complete, or not at all. `force` replaces an older output. `allow` and `as_`
-    are as in `check`. With `dry_run` nothing is written, and the result lists what would be
-    replaced.
-
-    Raises FixError if no copy was written, FileExistsError if `output` is there and not `force`,
-    CheckError if `input` is not a whole, valid file, OSError if the system refuses to read or to
-    write, and ValueError for a wrong value.
-    """
-    if output is None and not dry_run:
-        raise TypeError("fix() needs an output, or dry_run=True")
-    options: dict[str, Any] = {"allow": allow, "as_": as_}
-    values = (_value(nan), _value(posinf), _value(neginf))
-    target = None if dry_run else output
-    shows = shown(progress)
-    format, tensors = _native.fix_one(input, target, values, options, force, shows)
-    replaced = (FixedTensor(name, dtype, tuple(shape), *of) for name, dtype, shape, of in tensors)
-    return Fixed(format, tuple(replaced))
-
-
-def _value(value: float | str) -> str:
-    return value if isinstance(value, str) else repr(float(value))

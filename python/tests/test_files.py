@@ -1,4 +1,4 @@
-"""Checks of files, and copies without NaN and infinities."""
+"""Checks of files."""
 
 import dataclasses
 import html
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sample_files import HUGE, PATIENCE, huge, model, safetensors
+from sample_files import PATIENCE, huge, model, safetensors
 
 import nonfinite
 from nonfinite import distributed
@@ -131,8 +131,6 @@ def test_raw_dtypes(tmp_path):
     assert report.files[0].tensors[0].reason == report.not_looked_at[0][1].reason
     assert report.not_looked_at[0][1].asks == Asks("as", "V2=bf16")
     assert str(report.not_looked_at[0][1].asks) == 'as_="V2=bf16"'
-    with pytest.raises(nonfinite.FixError, match='say what they are by as_="V2=bf16"'):
-        nonfinite.fix(tmp_path / "raw.npy", tmp_path / "fixed.npy")
     report = nonfinite.check(tmp_path / "raw.npy", as_="V2=bf16")
     assert report.files[0].tensors[0].nan.count == 1
 
@@ -274,8 +272,6 @@ def test_an_exception_of_progress_stops_the_check(tmp_path):
 
     with pytest.raises(LookupError, match="enough"):
         nonfinite.check(tmp_path / "huge.npy", progress=refuse)
-    with pytest.raises(LookupError, match="enough"):
-        nonfinite.fix(tmp_path / "huge.npy", dry_run=True, progress=refuse)
 
 
 def test_other_threads_run_during_a_check(tmp_path):
@@ -303,11 +299,10 @@ def test_other_threads_run_during_a_check(tmp_path):
     assert ended == [True]
 
 
-@pytest.mark.parametrize("call", ["check('huge.npy'", "check('-'", "fix('huge.npy', 'out.npy'"])
+@pytest.mark.parametrize("call", ["check('huge.npy'", "check('-'"])
 def test_ctrl_c_raises_keyboard_interrupt(tmp_path, call):
-    """Also while the check waits for input that never comes. A fix leaves nothing behind."""
-    # Small enough for the disk, if the signal does not stop the fix.
-    huge(tmp_path / "huge.npy", 8 << 30 if call.startswith("fix") else HUGE)
+    """Also while the check waits for input that never comes."""
+    huge(tmp_path / "huge.npy")
     program = f"""
 import nonfinite
 try:
@@ -328,53 +323,6 @@ except KeyboardInterrupt:
         child.kill()
     assert child.stdout.read().endswith("interrupted\n")
     assert os.listdir(tmp_path) == ["huge.npy"]
-
-
-def test_fix(tmp_path):
-    array = np.array([[1, np.nan, np.inf], [-np.inf, 2, np.nan]], np.float32)
-    source, target = tmp_path / "in.npy", tmp_path / "out.npy"
-    np.save(source, array)
-    dry = nonfinite.fix(source, dry_run=True)
-    assert dry.total == 4 and not target.exists()
-    fixed = nonfinite.fix(source, target, nan=0.1)
-    assert fixed == dry
-    [tensor] = fixed.tensors
-    assert (tensor.nan, tensor.pos_inf, tensor.neg_inf) == (2, 1, 1)
-    expected = np.nan_to_num(array, nan=np.float32(0.1))
-    np.testing.assert_array_equal(np.load(target), expected)
-    before = target.read_bytes()
-    with pytest.raises(FileExistsError):
-        nonfinite.fix(source, target)
-    assert target.read_bytes() == before
-    nonfinite.fix(source, target, posinf="min", neginf=np.float32(7), allow="*:nan", force=True)
-    least = np.finfo(np.float32).min
-    expected = np.array([[1, np.nan, least], [7, 2, np.nan]], np.float32)
-    np.testing.assert_array_equal(np.load(target), expected)
-
-
-def test_fix_refuses(tmp_path):
-    source, target = tmp_path / "in.npy", tmp_path / "out.npy"
-    np.save(source, np.array([np.nan], np.float16))
-    for values, kind in [
-        ({"nan": float("inf")}, ValueError),
-        ({"nan": "zero"}, ValueError),
-        ({"nan": None}, TypeError),
-        ({"nan": 1e6}, nonfinite.FixError),
-    ]:
-        with pytest.raises(kind):
-            nonfinite.fix(source, target, **values)
-    with pytest.raises(TypeError, match="output"):
-        nonfinite.fix(source)
-    with pytest.raises(nonfinite.FixError, match="never overwritten"):
-        nonfinite.fix(source, source, force=True)
-    with pytest.raises(FileNotFoundError):
-        nonfinite.fix(tmp_path / "missing.npy", target)
-    with pytest.raises(FileNotFoundError):
-        nonfinite.fix(source, tmp_path / "missing" / "out.npy")
-    np.savez(tmp_path / "in.npz", np.ones(3))
-    with pytest.raises(nonfinite.FixError, match="only safetensors and npy"):
-        nonfinite.fix(tmp_path / "in.npz", target)
-    assert not target.exists()
 
 
 def test_a_notebook_shows_progress_and_the_page(tmp_path):

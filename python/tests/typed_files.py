@@ -9,7 +9,6 @@ from nonfinite.errors import CheckError
 report = nonfinite.check(["a", "b"], stats=True, allow="x:nan")
 assert_type(report, nonfinite.Report)
 assert_type(nonfinite.check_file("x").tensors[0].nan.count, int)
-assert_type(nonfinite.fix("x", "y", nan="max").total, int)
 plan = nonfinite.plan("x", piece=3)
 found = [nonfinite.check_piece(piece) for piece in plan.pieces]
 assert_type(found[0] + nonfinite.check_pieces([]), nonfinite.Tallies)

@@ -22,9 +22,8 @@ pub fn check_file(path: &Path, options: &Options) -> Result<Report, Error> {
 /// Checks a file that is read by [`ReadAt`]. Files beside it are found by the path. The name in the
 /// path gives the format if the bytes do not.
 ///
-/// Files of npy (except structured arrays), safetensors and GGUF are never in memory as a whole:
-/// the check reads the header, and then the data piece by piece with several threads. Other formats
-/// need [`ReadAt::bytes`].
+/// Files of npy, safetensors and GGUF are never in memory as a whole: the check reads the header,
+/// and then the data piece by piece with several threads. Other formats need [`ReadAt::bytes`].
 ///
 /// # Errors
 /// [`Error`] if it is not a whole, valid file of a known format.
@@ -68,7 +67,7 @@ fn spooled(mut stream: impl Read, options: &Options) -> Result<Source, Error> {
         if bytes.is_empty() && length == 0 {
             return Err(Error::Empty);
         }
-        if length == 0 && bytes.len() as u64 == STEP && !FileFormat::may_begin(&bytes) {
+        if length == 0 && bytes.len() as u64 == STEP && FileFormat::detect(&bytes, None).is_none() {
             FileFormat::of_file(&bytes, None)?;
         }
         length += bytes.len() as u64;

@@ -10,15 +10,13 @@
 //! 4. [`policy`], `raw` and [`Options`]: which findings are bad, the formats of raw elements, and
 //!    how to check;
 //! 5. [`Places`], and the scan, which looks at the tensors with several threads;
-//! 6. [`Report`], [`Totals`], [`mod@diff`] and [`json`]: the findings for people and for programs;
-//! 7. [`check_file`], [`check_bytes`], [`check_source`], [`check_stream`], and [`fix`];
+//! 6. [`Report`], [`Totals`] and [`json`]: the findings for people and for programs;
+//! 7. [`check_file`], [`check_bytes`], [`check_source`] and [`check_stream`];
 //! 8. [`work`]: the same check in pieces, for a cluster;
 //! 9. [`lint`]: rules about whole models.
 
 mod check;
 pub mod containers;
-pub mod diff;
-pub mod fix;
 pub mod formats;
 pub mod json;
 pub mod lint;

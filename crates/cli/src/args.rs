@@ -11,8 +11,6 @@ use nonfinite_check::json::Listed;
 use nonfinite_check::lint::{self, Finding, Severity};
 use nonfinite_check::{Allow, Kinds, Observer, Options, TakenAs};
 
-use crate::fix::Fix;
-
 /// Which tensors of a model file hold NaN or infinity, and where.
 #[derive(Debug, Parser)]
 #[command(name = "nonfinite", version, max_term_width = 100)]
@@ -36,12 +34,6 @@ pub enum Command {
     /// Find what makes a checkpoint compute garbage: bad scales, missing tensors, holes
     #[command(after_help = LINT_HELP)]
     Lint(Lint),
-    /// Compare models by tensor names: the NaN and infinity that B holds and A does not
-    #[command(after_help = DIFF_HELP)]
-    Diff(Diff),
-    /// Write a copy of a .safetensors or .npy file with other numbers instead of NaN and infinity
-    #[command(after_help = FIX_HELP)]
-    Fix(Fix),
     /// List the backends, best first
     Backends,
     /// Print a script that completes arguments in a shell
@@ -57,28 +49,6 @@ pub enum Command {
 }
 
 // Each paragraph is one line, which clap wraps to the width of the terminal.
-const FIX_HELP: &str = "\
-VALUE is a number, or max or min: the largest or least finite number of the dtype. OUT appears \
-when it is complete, or not at all. The README says what a signal leaves behind.
-
-Exit status: 0 if OUT was written (with --dry-run: would be), 2 if not, 130 if interrupted.
-
-Examples:
-  nonfinite fix broken.safetensors -o fixed.safetensors --nan 0 --posinf max --neginf min
-  nonfinite fix broken.npy -o - | gzip > fixed.npy.gz";
-
-const DIFF_HELP: &str = "\
-A kind is new if B holds more of it, as many with the first at another place, or the first one \
-earlier; places are compared in tensors of the same shape and order.
-
-Exit status: 0 if nothing is new; 1 if something is; 2 if a file is damaged, if A and B have no \
-tensor in common or several of one name, or if nothing is new and something was not looked at; 130 \
-if interrupted.
-
-Examples:
-  nonfinite diff model-f32.safetensors model-f16.safetensors
-  nonfinite diff --fail-on inf before/ after/";
-
 const LINT_HELP: &str = "\
 Reads config.json beside the tensors. Includes the check: every NaN and infinity is an error.
 
@@ -281,29 +251,6 @@ fn page(text: &str) -> Result<PathBuf, String> {
         "-" => Err("it is written to a file, not to standard output".to_owned()),
         _ => Ok(text.into()),
     }
-}
-
-/// What to compare.
-#[derive(Debug, Args)]
-pub struct Diff {
-    /// The side that is taken as it is: a file, the index of a sharded set, or a folder
-    #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]
-    pub a: PathBuf,
-    /// The side that may hold more: a file, the index of a sharded set, or a folder
-    #[arg(value_name = "B", value_hint = ValueHint::AnyPath)]
-    pub b: PathBuf,
-    /// One JSON document
-    #[arg(long, conflicts_with = "quiet")]
-    pub json: bool,
-    /// No results and no progress, only errors
-    #[arg(short, long)]
-    pub quiet: bool,
-    /// How the maximum magnitude of each tensor has changed
-    #[arg(long)]
-    pub stats: bool,
-    /// What is bad, and how to read.
-    #[command(flatten)]
-    pub how: How,
 }
 
 /// How results are printed.

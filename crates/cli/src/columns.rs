@@ -69,18 +69,6 @@ pub fn fill(pieces: &[String], indent: usize, columns: usize) -> String {
     indented(&filled.collect::<Vec<_>>(), [indent, indent])
 }
 
-/// A line, with a line feed. One that is wider than the terminal becomes its pieces: the first in a
-/// line of its own, shortened, and the others below as [`fill`] puts them.
-#[must_use]
-pub fn fitted(line: &str, pieces: &[String], columns: usize) -> String {
-    match pieces {
-        [first, others @ ..] if width(line) > columns => {
-            shorten(first, columns) + "\n" + &fill(others, INDENT, columns)
-        }
-        _ => format!("{line}\n"),
-    }
-}
-
 /// A text in lines of at most `columns` columns, broken behind commas, colons and semicolons, and
 /// at spaces where that is not enough. A colon and the single word behind it stay together: `text
 /// files: 2`. All lines except the first are indented. Each ends with a line feed.

@@ -4,7 +4,6 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Arc;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser};
@@ -12,15 +11,11 @@ use clap_mangen::Man;
 use nonfinite_check::FileFormat;
 
 use crate::args::{Arguments, Command};
-use crate::compare::compare;
-use crate::fix::Fix;
-use crate::interrupt::{self, interrupted, or_interrupted};
+use crate::interrupt::or_interrupted;
 use crate::lint::lint;
-use crate::progress::Progress;
 use crate::report::visible;
 use crate::run::Run;
 use crate::status::{CLEAN, FAILED, complain, finish};
-use crate::terminal::has_bar;
 
 /// Runs the command and returns its exit status. The first argument is the name of the program.
 pub fn run(arguments: impl Iterator<Item = OsString>) -> u8 {
@@ -49,40 +44,16 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> u8 {
 fn carry_out(command: Command) -> u8 {
     let mut out = io::stdout().lock();
     match command {
-        Command::Backends
-        | Command::Check(_)
-        | Command::Lint(_)
-        | Command::Diff(_)
-        | Command::Fix(_)
-            if !backend_exists() =>
-        {
-            FAILED
-        }
+        Command::Backends | Command::Check(_) | Command::Lint(_) if !backend_exists() => FAILED,
         Command::Backends => finish(backends(&mut out), CLEAN),
         Command::Check(check) => or_interrupted(Run::new(&check).all(&mut out)),
         Command::Lint(arguments) => or_interrupted(lint(&arguments, &mut out)),
-        Command::Diff(diff) => or_interrupted(compare(&diff, &mut out)),
-        Command::Fix(fix) => mend(&fix, &mut out),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "nonfinite", &mut script);
             finish(out.write_all(&script), CLEAN)
         }
         Command::Man { command } => manual(command.as_deref(), &mut out),
-    }
-}
-
-fn mend(fix: &Fix, out: &mut impl Write) -> u8 {
-    let progress: Option<Arc<Progress>> = has_bar().then(Arc::default);
-    interrupt::watch(fix.cleans_up(), progress.clone());
-    match fix.run(progress, out) {
-        Ok(Ok(())) => CLEAN,
-        Ok(Err(_)) if interrupted() => or_interrupted(FAILED),
-        Ok(Err(message)) => {
-            complain(format_args!("{message}"));
-            FAILED
-        }
-        Err(error) => finish(Err(error), FAILED),
     }
 }
 

@@ -1,10 +1,10 @@
-//! Ctrl-C and the other signals that end a run. The work stops at the next check of the flag, the
-//! terminal is restored, and no temporary file is left behind.
+//! Ctrl-C and the other signals that end a run. The work stops at the next check of the flag, and
+//! the terminal is restored.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use std::{process, thread};
 
 use nonfinite_check::Observer;
@@ -44,30 +44,21 @@ fn say() {
 }
 
 /// Watches for Ctrl-C, SIGTERM and SIGHUP from now on, unless the parent process made this program
-/// ignore one of them, as `nohup` does. A run that `cleans_up` gets all the time it needs, or until
-/// another signal comes later. Other runs get a second.
-pub fn watch(cleans_up: bool, progress: Option<Arc<Progress>>) {
-    let mut first = None;
+/// ignore one of them, as `nohup` does. The run gets a second to end.
+pub fn watch(progress: Option<Arc<Progress>>) {
     // Without a handler, signals act as usual.
     let _ = ctrlc::try_set_handler(move || {
-        let first = *first.get_or_insert_with(Instant::now);
         IS_INTERRUPTED.store(true, Ordering::Relaxed);
-        if !cleans_up {
-            thread::sleep(PATIENCE);
+        thread::sleep(PATIENCE);
+        if let Some(progress) = &progress {
+            progress.finish();
         }
-        // A system that shuts down sends SIGTERM and SIGHUP together: the second one is not later.
-        if first.elapsed() >= PATIENCE {
-            if let Some(progress) = &progress {
-                progress.finish();
-            }
-            say();
-            process::exit(INTERRUPTED.into());
-        }
+        say();
+        process::exit(INTERRUPTED.into());
     });
 }
 
-/// Stops a check or a fix when it is interrupted. Until then, updates the progress bar, if there is
-/// one.
+/// Stops a check when it is interrupted. Until then, updates the progress bar, if there is one.
 #[derive(Debug)]
 pub struct Watch(pub Option<Arc<Progress>>);
 

@@ -5,8 +5,6 @@
 pub mod args;
 pub mod columns;
 pub mod command;
-pub mod compare;
-pub mod fix;
 pub mod github;
 pub mod grid;
 pub mod html;

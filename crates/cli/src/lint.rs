@@ -88,7 +88,7 @@ pub fn lint(arguments: &Lint, out: &mut impl Write) -> u8 {
     }
     let start = Instant::now();
     let progress: Option<Arc<Progress>> = (!arguments.quiet && has_bar()).then(Arc::default);
-    interrupt::watch(false, progress.clone());
+    interrupt::watch(progress.clone());
     let options = arguments.options(Arc::new(Watch(progress.clone())));
     let (mut linter, mut inputs) = (Linter::new(options.clone()), Inputs::default());
     let mut files: Vec<Checked> = Vec::new();

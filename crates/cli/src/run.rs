@@ -48,7 +48,7 @@ impl<'a> Run<'a> {
     pub fn new(check: &'a Check) -> Self {
         let terminal = Terminal::of_output();
         let progress = (!check.quiet && has_bar()).then(Arc::default);
-        interrupt::watch(false, progress.clone());
+        interrupt::watch(progress.clone());
         let mut options = check.how.options(check.stats, Arc::new(Watch(progress.clone())));
         options.max_abs = check.max_abs;
         options.places = !check.quiet;

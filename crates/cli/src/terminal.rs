@@ -8,7 +8,7 @@ use console::Term;
 /// The width that is assumed without a terminal.
 const COLUMNS: usize = 120;
 
-/// Standard output or standard error as a terminal.
+/// Standard output as a terminal.
 #[derive(Clone, Copy, Debug)]
 pub struct Terminal {
     /// Whether the stream is a terminal.
@@ -21,26 +21,11 @@ impl Terminal {
     /// The terminal of standard output.
     #[must_use]
     pub fn of_output() -> Self {
-        Self::of(&Term::stdout())
-    }
-
-    /// The terminal of standard error.
-    #[must_use]
-    pub fn of_messages() -> Self {
-        Self::of(&Term::stderr())
-    }
-
-    fn of(term: &Term) -> Self {
+        let term = Term::stdout();
         let width = term.size_checked().map_or(COLUMNS, |(_, columns)| usize::from(columns));
         // Some terminals report 0 columns.
         let width = if width == 0 { COLUMNS } else { width };
         Self { is_terminal: term.is_term(), width }
-    }
-
-    /// The columns that a line may take. Lines of files and pipes have any length.
-    #[must_use]
-    pub fn room(self) -> usize {
-        if self.is_terminal { self.width } else { usize::MAX }
     }
 
     /// Whether to use colours. NO_COLOR decides before CLICOLOR_FORCE.

@@ -15,7 +15,7 @@ use pyo3::types::PyDict;
 
 use super::document::Document;
 use super::error;
-use super::running::{Ending, Watch, no_progress, run};
+use super::running::{Watch, no_progress, run};
 use super::settings::{self, Settings};
 
 /// Checks files, folders and patterns.
@@ -29,7 +29,7 @@ pub(crate) fn check_paths(
     let settings = Settings::new(options)?;
     let watch = Watch::new(progress);
     let options = settings.options(watch.clone());
-    let checked = run(&watch, progress, Ending::Read, move || {
+    let checked = run(&watch, progress, move || {
         check_all(&paths, &options, |path| inputs::check_path(path, &options))
     })?;
     let checked = checked.map_err(|(path, error)| error::of_check(py, &error, &path))?;
@@ -48,7 +48,7 @@ pub(crate) fn lint_paths(
     let watch = Watch::new(progress);
     // The page has maps.
     let options = Options { draw: true, ..arguments.options(watch.clone()) };
-    let linted = run(&watch, progress, Ending::Read, move || {
+    let linted = run(&watch, progress, move || {
         let mut linter = Linter::new(options.clone());
         let (files, no_format) = check_all(&paths, &options, |path| linter.check(path))?;
         let linted = Linted::new(&arguments, linter.findings(), files, no_format);
@@ -108,7 +108,7 @@ pub(crate) fn check_one(
     let options = settings.options(watch.clone());
     let file = path.clone();
     let work = move || inputs::check_path(&file, &options);
-    let report = run(&watch, progress, Ending::Read, work)?;
+    let report = run(&watch, progress, work)?;
     let report = report.map_err(|error| error::of_check(py, &error, &path))?;
     Ok(Document::of_one(&path, report, settings.strict()))
 }
@@ -122,7 +122,7 @@ pub(crate) fn list_paths(
 ) -> PyResult<Vec<OsString>> {
     let watch = Arc::<Watch>::default();
     let options = Settings::new(options)?.options(watch.clone());
-    run(&watch, &no_progress(py), Ending::Read, move || {
+    run(&watch, &no_progress(py), move || {
         // Text for Python: `pathlib.Path` would change `./x` and `s3://x`.
         let found = paths.iter().flat_map(|path| inputs::paths(path, &options));
         found.map(PathBuf::into_os_string).collect()

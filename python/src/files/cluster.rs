@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use super::check::check_all;
 use super::document::Document;
 use super::error;
-use super::running::{Ending, Watch, no_progress, run};
+use super::running::{Watch, no_progress, run};
 use super::settings::{self, Settings};
 
 /// A plan without its pieces. Then each piece: its bytes, and itself.
@@ -32,7 +32,7 @@ pub(crate) fn plan_file(
     let watch = Arc::<Watch>::default();
     let options = Settings::new(options)?.options(watch.clone());
     let file = path.to_owned();
-    let planned = run(&watch, &no_progress(py), Ending::Read, move || {
+    let planned = run(&watch, &no_progress(py), move || {
         work::plan(&file, most, &options).map(|mut plan| {
             let pieces = plan.take_pieces();
             let piece = |piece: &Piece| Ok((piece.length(), serde_json::to_string(piece)?));
@@ -65,7 +65,7 @@ pub(crate) fn look_at_pieces(
     let watch = Arc::<Watch>::default();
     let options = Options { threads, observer: Some(watch.clone()), ..Options::default() };
     let work = move || work::check_pieces(&pieces, &options);
-    let tallies = run(&watch, &no_progress(py), Ending::Read, work)?;
+    let tallies = run(&watch, &no_progress(py), work)?;
     write(py, &tallies.map_err(|error| error::of_work(py, &error, Path::new(&path)))?)
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn merge_paths(
         };
         merged.insert(path, result);
     }
-    let checked = run(&watch, &no_progress(py), Ending::Read, move || {
+    let checked = run(&watch, &no_progress(py), move || {
         check_all(&paths, &options, |path| match merged.remove(path) {
             Some(result) => result,
             None => inputs::check_path(path, &options),

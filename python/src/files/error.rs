@@ -3,7 +3,6 @@
 use std::io;
 use std::path::Path;
 
-use nonfinite_check::fix::FixError;
 use nonfinite_check::{Asks, Error, work};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -67,7 +66,6 @@ fn of_system(error: &io::Error, path: &Path) -> PyErr {
 
 /// Numbers of errors in C, the same on all systems with a wheel.
 const ENOENT: i32 = 2;
-const EEXIST: i32 = 17;
 const EISDIR: i32 = 21;
 
 /// The exception for a plan, a piece or tallies.
@@ -81,17 +79,4 @@ pub(super) fn of_work(py: Python<'_>, error: &work::Error, path: &Path) -> PyErr
 /// The exception for JSON that is no plan, no piece or no tallies.
 pub(super) fn of_json(py: Python<'_>, error: &serde_json::Error) -> PyErr {
     of_class(py, "ClusterError", format!("not a part of a plan: {error}"), Path::new(""))
-}
-
-/// The exception for a copy that was not written.
-pub(super) fn of_fix(py: Python<'_>, error: &FixError, input: &Path, output: &Path) -> PyErr {
-    match error {
-        FixError::Input(error) => of_check(py, error, input),
-        FixError::Output(error) => of_system(error, output),
-        FixError::Exists => {
-            PyOSError::new_err((EEXIST, error.to_string(), output.as_os_str().to_owned()))
-        }
-        FixError::NotAFile => of_class(py, "FixError", error.to_string(), output),
-        _ => of_class(py, "FixError", error.worded(argument), input),
-    }
 }

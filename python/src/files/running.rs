@@ -60,22 +60,12 @@ impl Observer for Watch {
     }
 }
 
-/// How long to wait for work that was told to stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// For `PATIENCE`: the work only reads, so it may go on unattended.
-    Read,
-    /// Until the work ends or Ctrl-C comes again: the work removes the file that it has begun.
-    CleanUp,
-}
-
 /// Does some work without the GIL. Calls `progress`, if it can be called, with the bytes that are
 /// done and the bytes in total. A signal such as Ctrl-C, or an exception of `progress`, stops the
 /// work and is returned.
 pub(super) fn run<T: Send + 'static>(
     watch: &Watch,
     progress: &Bound<'_, PyAny>,
-    ending: Ending,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> PyResult<T> {
     let py = progress.py();
@@ -104,10 +94,7 @@ pub(super) fn run<T: Send + 'static>(
             Err(RecvTimeoutError::Timeout) => {
                 let Err(error) = py.check_signals().and_then(|()| report()) else { continue };
                 watch.is_stopped.store(true, Ordering::Relaxed);
-                while matches!(wait(PATIENCE), Err(RecvTimeoutError::Timeout))
-                    && ending == Ending::CleanUp
-                    && py.check_signals().is_ok()
-                {}
+                let _ = wait(PATIENCE);
                 break Err(error);
             }
         }

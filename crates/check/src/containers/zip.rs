@@ -62,6 +62,21 @@ fn bad(why: impl fmt::Display) -> Refused {
 /// If the archive is not whole, or if names repeat or members overlap: a small archive of members
 /// that overlap can inflate for hours.
 pub fn read(bytes: &[u8]) -> Result<Archive, Refused> {
+    read_one(bytes).map_err(|error| match is_followed(bytes) {
+        true => format!("{error}; archives one behind the other are not read").into(),
+        false => error,
+    })
+}
+
+/// Whether an archive without a comment seems to end before another archive.
+fn is_followed(bytes: &[u8]) -> bool {
+    // The record at the end of an archive has 22 bytes.
+    let is_end =
+        |window: &[u8]| window.starts_with(b"PK\x05\x06") && window.ends_with(b"PK\x03\x04");
+    bytes.windows(22 + 4).any(is_end)
+}
+
+fn read_one(bytes: &[u8]) -> Result<Archive, Refused> {
     let archive = ZipArchive::from_slice(bytes).map_err(bad)?;
     let mut entries = archive.entries();
     let mut members = Vec::new();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::formats::within::Place;
+use crate::formats::beside::Place;
 use crate::formats::{pytorch, unread};
 use crate::model::reader::{Contents, Read, Reader};
 use crate::model::{self, FileFormat, Input, ReadAt, Tensor};
@@ -29,7 +29,6 @@ pub(super) static SAFETENSORS: Reader = Reader {
     // The index is plain JSON, so only the name of the file tells the format.
     begins: |_| false,
     shards: Some(|index| names(index, FileFormat::SAFETENSORS_INDEX)),
-    is_fixable: false,
 };
 
 pub(super) static PYTORCH: Reader = Reader {
@@ -38,7 +37,6 @@ pub(super) static PYTORCH: Reader = Reader {
     read: Read::Whole(|input| Ok(contents(input, FileFormat::PYTORCH_INDEX, FileFormat::PYTORCH)?)),
     begins: |_| false,
     shards: Some(|index| names(index, FileFormat::PYTORCH_INDEX)),
-    is_fixable: false,
 };
 
 /// Why a sharded model cannot be checked.
@@ -162,7 +160,7 @@ pub(crate) fn gather(
             }
         };
         is_any_read = true;
-        let place = Place::Other(source.clone(), 0..source.length());
+        let place = Place(source.clone(), 0..source.length());
         for tensor in tensors {
             if let Some(name) = &tensor.name {
                 names.remove(name.split(pytorch::STORAGE).next().unwrap_or(name));

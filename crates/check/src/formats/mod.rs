@@ -10,6 +10,7 @@
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
+mod beside;
 pub(crate) mod ggml_types;
 pub mod gguf;
 pub mod index;
@@ -24,18 +25,14 @@ mod signatures;
 mod unread;
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 mod unwinding;
-mod within;
 
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::formats::within::Place;
 use crate::model::reader::{Contents, Read, Reader};
 use crate::model::source::Sequence;
-use crate::model::{
-    Checksum, Content, Data, Error, FileFormat, Input, ReadAt, Reason, Source, Tensor, is_text,
-};
+use crate::model::{Error, FileFormat, Input, ReadAt, Source, is_text};
 
 /// The row of each format. The first whose `begins` says yes reads a file.
 static READERS: &[&Reader] = &[
@@ -52,8 +49,6 @@ static READERS: &[&Reader] = &[
     &arrow::READER,
     #[cfg(feature = "parquet")]
     &parquet::READER,
-    // This format has no signature, so all others come first.
-    &onnx::TENSOR,
 ];
 
 /// The bytes at the beginning that are enough to tell apart the formats with a header there.
@@ -123,25 +118,19 @@ impl FileFormat {
         }
         Self::detect(bytes, path).ok_or_else(|| match no_format(bytes) {
             Error::Unknown { known } if is_text(bytes) => Error::Text { known },
-            Error::Unknown { known } => {
-                signatures::picture(bytes).map_or(Error::Unknown { known }, Error::Picture)
-            }
+            Error::Unknown { known } => match signatures::picture(bytes) {
+                Some(what) => Error::Picture(what),
+                None => path
+                    .and_then(signatures::not_read_by_name)
+                    .map_or(Error::Unknown { known }, Error::NotRead),
+            },
             error => error,
         })
     }
 
-    /// Whether a file that begins with these bytes may be of a known format. A stream that is not
-    /// need not be read to its end.
-    pub(crate) fn may_begin(bytes: &[u8]) -> bool {
-        Self::detect(bytes, None).is_some() || onnx::may_begin_tensor(bytes)
-    }
-
     /// The contents of a file of this format.
     pub(crate) fn contents(self, input: Input<'_>) -> Result<Contents, Error> {
-        let Contents { tensors, mut checksums } = self.reader()?.contents(input)?;
-        let tensors = tensors.into_iter();
-        let tensors = tensors.flat_map(|tensor| unpacked(tensor, input.bytes, &mut checksums, 1));
-        Ok(Contents { tensors: tensors.collect(), checksums })
+        self.reader()?.contents(input)
     }
 
     /// The contents of a file of this format. If the format has a header at the beginning, only the
@@ -176,63 +165,6 @@ impl FileFormat {
             None => Self::of_file(source.bytes()?, path),
         }
     }
-
-    /// Whether new numbers may be written over the old ones in a file of this format.
-    pub(crate) fn is_fixable(self) -> bool {
-        self.reader().is_ok_and(|reader| reader.is_fixable)
-    }
-}
-
-/// The deepest nesting of files: a .pt in the .zip of a download is at depth 1.
-const MAX_DEPTH: usize = 4;
-
-/// The tensors in the bytes of a tensor, if the bytes are a file of a known format, such as a
-/// stored member of an archive. Otherwise the tensor itself. Adds the checksums of the inner file.
-fn unpacked(
-    tensor: Tensor,
-    bytes: &[u8],
-    checksums: &mut Vec<Checksum>,
-    depth: usize,
-) -> Vec<Tensor> {
-    let (Content::Unreadable(reason), Data::Input(range)) = (&tensor.content, &tensor.data) else {
-        return vec![tensor];
-    };
-    let (range, file) = (range.clone(), &bytes[range.clone()]);
-    let reader = READERS.iter().find(|reader| (reader.begins)(file));
-    let Some(reader) = reader.filter(|_| reason.is_of_part() && depth <= MAX_DEPTH) else {
-        return vec![tensor];
-    };
-    let inner = match reader.contents(Input { bytes: file, path: None }) {
-        Ok(inner) => inner,
-        Err(error) => {
-            let why = Reason::Part(format!("{}: {error}", reader.format));
-            let content = match error.is_unknown() {
-                true => Content::Unreadable(why),
-                false => Content::Damaged(why),
-            };
-            return vec![Tensor { content, ..tensor }];
-        }
-    };
-    if inner.tensors.is_empty() {
-        return vec![tensor];
-    }
-    let place = Place::Input(range);
-    let mut sums = inner.checksums;
-    let inner = inner.tensors.into_iter();
-    let inner: Vec<_> =
-        inner.flat_map(|inner| unpacked(inner, file, &mut sums, depth + 1)).collect();
-    let named = |name: &str| {
-        let names = [tensor.label(), name.to_owned()];
-        names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>().join("/")
-    };
-    checksums.extend(sums.into_iter().map(|checksum| {
-        place.moved_checksum(Checksum { name: named(&checksum.name), ..checksum })
-    }));
-    let moved = inner.into_iter().map(|inner| {
-        let name = Some(named(&inner.label()));
-        place.moved(Tensor { name, ..inner })
-    });
-    moved.collect()
 }
 
 /// The files of the shards of an index. Empty if the name of the path is not that of an index. Also

@@ -16,7 +16,6 @@ pub(super) static READER: Reader = Reader {
     begins: |bytes| bytes.starts_with(MAGIC),
     read: Read::Whole(|input| read(input.bytes)),
     shards: None,
-    is_fixable: false,
 };
 
 /// The first bytes of a zip archive with members.
@@ -24,49 +23,46 @@ pub const MAGIC: &[u8] = b"PK\x03\x04";
 
 /// The arrays of a .npz file, under the names that numpy gives them. Other members are unreadable
 /// tensors, except text: any zip archive has the signature of a .npz file. Arrays of objects and of
-/// unknown dtypes are unreadable tensors, too.
+/// dtypes that are not read are unreadable tensors, too.
 fn read(bytes: &[u8]) -> Result<Contents, Refused> {
     let Archive { members, range } = zip::read(bytes)?;
     let checksums = zip::checksums(&members);
     let mut tensors = Vec::new();
     for member in members {
-        tensors.extend(tensors_of(member, bytes)?);
+        tensors.push(tensor(member, bytes)?);
     }
     tensors.extend(unread::around(bytes, &range));
     Ok(Contents { tensors, checksums })
 }
 
-/// The tensors of a member: one, or one for each field of a structured array.
-fn tensors_of(member: Member, archive: &[u8]) -> Result<Vec<Tensor>, Refused> {
+/// The tensor of a member.
+fn tensor(member: Member, archive: &[u8]) -> Result<Tensor, Refused> {
     let name = member.name.strip_suffix(".npy").unwrap_or(&member.name).to_owned();
     let other = || {
         let content = unread::content(&member, archive, "a member of an unknown format");
         unread::member(&name, &member, content)
     };
     if member.unreadable().is_some() {
-        return Ok(vec![other()]);
+        return Ok(other());
     }
     match describe(&member, archive) {
-        Ok((array, place)) => Ok(array.tensors(Some(name), &place)),
-        Err(npy::Error::Magic) => Ok(vec![other()]),
+        Ok((array, data)) => Ok(array.tensor(Some(name), data)),
+        Err(npy::Error::Magic) => Ok(other()),
         Err(npy::Error::Dtype(why)) => {
             let content = Content::Unreadable(why.into());
-            Ok(vec![Tensor::new(name, "?", vec![member.size], content, Data::Input(0..0))])
+            Ok(Tensor::new(name, "?", vec![member.size], content, Data::Input(0..0)))
         }
         Err(error) => Err(format!("member {:?}: {error}", member.name).into()),
     }
 }
 
-fn describe(member: &Member, archive: &[u8]) -> Result<(npy::Array, npy::Place), npy::Error> {
+fn describe(member: &Member, archive: &[u8]) -> Result<(npy::Array, Data), npy::Error> {
     let header = npy::read_header(&mut member.open(archive))?;
     let array = npy::describe(&header)?;
     array.fits(member.size)?;
-    let place = match member.method {
-        Method::Stored => npy::Place::Stored(member.range.start + header.len()..member.range.end),
-        _ => {
-            let (member, skip) = (member.clone(), header.len());
-            npy::Place::Decoded(Box::new(move || member.clone().decode(skip)))
-        }
+    let data = match member.method {
+        Method::Stored => Data::Input(member.range.start + header.len()..member.range.end),
+        _ => Data::Decoded(member.clone().decode(header.len())),
     };
-    Ok((array, place))
+    Ok((array, data))
 }

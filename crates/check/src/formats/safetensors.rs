@@ -29,7 +29,6 @@ pub(super) static READER: Reader = Reader {
     begins: |bytes| bytes.get(8) == Some(&b'{'),
     read: Read::Header(|stream, length| Ok(read(stream, length)?)),
     shards: None,
-    is_fixable: true,
 };
 
 /// The longest header that the reference implementation accepts.

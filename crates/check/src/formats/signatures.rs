@@ -2,6 +2,7 @@
 //! knows which files were not checked.
 
 use std::ops::RangeInclusive;
+use std::path::Path;
 
 /// The signature of an Arrow file.
 pub(crate) const ARROW_FILE: &[u8] = b"ARROW1\0\0";
@@ -66,6 +67,12 @@ pub(crate) fn not_read(bytes: &[u8]) -> Option<&'static str> {
     let pickle = *signature == b"\x80";
     let is_version = || bytes.get(1).is_some_and(|version| PICKLES.contains(version));
     (!pickle || is_version()).then_some(*what)
+}
+
+/// The kind of a file that may hold tensors, and that only its name tells.
+pub(crate) fn not_read_by_name(path: &Path) -> Option<&'static str> {
+    let is_message = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("pb"));
+    is_message.then_some("a .pb file (a tensor of ONNX, or a graph of TensorFlow)")
 }
 
 /// What a picture or a document is: files that lie beside models and hold no tensors. The end must

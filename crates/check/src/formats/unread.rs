@@ -5,10 +5,9 @@ use std::ops::Range;
 
 use super::signatures;
 use crate::containers::zip::{Member, Method};
-use crate::model::{Content, Data, Reason, Tensor, is_text, may_hold_numbers};
+use crate::model::{Content, Data, FileFormat, Reason, Tensor, is_text, may_hold_numbers};
 
-/// Unread bytes, as a tensor. If `data` is a range of the file, the bytes may be a file of a known
-/// format.
+/// Unread bytes, as a tensor.
 pub(super) fn tensor(name: String, size: usize, why: String, data: Data) -> Tensor {
     Tensor::new(name, Tensor::BYTES, vec![size], Content::Unreadable(Reason::Part(why)), data)
 }
@@ -35,7 +34,7 @@ pub(super) fn around(file: &[u8], archive: &Range<usize>) -> Vec<Tensor> {
     let places = [("before", 0..archive.start), ("behind", archive.end..file.len())];
     let places = places.into_iter().filter(|(_, range)| may_hold_numbers(&file[range.clone()]));
     let part = |(place, range): (_, Range<usize>)| {
-        let why = "no part of the archive".to_owned();
+        let why = why(&file[range.clone()], "no part of the archive");
         tensor(format!("bytes {place} the archive"), range.len(), why, Data::Input(range))
     };
     places.map(part).collect()
@@ -67,9 +66,21 @@ pub(super) fn content(member: &Member, archive: &[u8], otherwise: &str) -> Conte
 }
 
 fn of_bytes(bytes: &[u8], otherwise: &str) -> Content {
-    let what = signatures::not_read(bytes).or_else(|| signatures::not_built(bytes));
-    match what {
+    match what(bytes) {
         None if is_text(bytes) || signatures::picture(bytes).is_some() => Content::NotFloat,
-        what => Content::Unreadable(Reason::Part(what.unwrap_or(otherwise).to_owned())),
+        _ => Content::Unreadable(Reason::Part(why(bytes, otherwise))),
+    }
+}
+
+/// The kind of bytes that have no reader.
+fn what(bytes: &[u8]) -> Option<&'static str> {
+    signatures::not_read(bytes).or_else(|| signatures::not_built(bytes))
+}
+
+/// Why these bytes are not read: their kind if that is known, or else `otherwise`.
+fn why(bytes: &[u8], otherwise: &str) -> String {
+    match FileFormat::detect(bytes, None) {
+        Some(format) => format!("a file of the format {format}: files in files are not read"),
+        None => what(bytes).unwrap_or(otherwise).to_owned(),
     }
 }

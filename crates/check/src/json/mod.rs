@@ -14,7 +14,6 @@ use finite::{Above, Measured};
 pub use lint::findings;
 use missing::{Asked, NotLookedAt, Why};
 
-use crate::diff::Pair;
 use crate::model::{ByKind, Error, Finding, First, Kinds};
 use crate::places::{AxisPlaces, Map};
 use crate::report::{LookedAt, Report, TensorReport};
@@ -63,40 +62,6 @@ pub fn document(
     let no_format = no_format.iter().map(|path| path.to_string_lossy()).collect();
     let (schema_version, version) = (VERSION, PROGRAM);
     text(&Document { schema_version, version, bad, complete, totals, files, no_format })
-}
-
-/// The comparison of two sides as one document. It lists the pairs with a NaN or an infinity, and
-/// the tensors that only one side has. With statistics, it lists all tensors that were looked at.
-///
-/// `complete` is whether all files of both sides were looked at.
-#[must_use]
-pub fn comparison(pairs: &[Pair<'_>], complete: bool) -> String {
-    let compared = pairs.iter().filter(|pair| pair.a.is_some() && pair.b.is_some()).count();
-    let found =
-        |tensor: Option<&TensorReport>| tensor.is_none_or(|tensor| tensor.first().is_some());
-    let has_stats =
-        |tensor: Option<&TensorReport>| tensor.is_some_and(|tensor| tensor.stats.is_some());
-    let shape = |tensor: Option<&TensorReport>| tensor.map(|tensor| tensor.shape.clone());
-    let listed = pairs.iter().filter(|pair| {
-        let either = [pair.a, pair.b].into_iter().any(|side| found(side) || has_stats(side));
-        either || shape(pair.a) != shape(pair.b)
-    });
-    let tensors = listed.map(|pair| Compared {
-        name: pair.name(),
-        path: pair.file.to_string_lossy().into_owned(),
-        a: pair.a.map(Tensor::new),
-        b: pair.b.map(Tensor::new),
-        new: names(pair.new),
-        exact: pair.exact,
-    });
-    text(&Comparison {
-        schema_version: VERSION,
-        version: PROGRAM,
-        new: pairs.iter().any(|pair| !pair.new.is_empty()),
-        complete,
-        compared,
-        tensors: tensors.collect(),
-    })
 }
 
 /// The lines of a file: an object for each tensor, or one object for a file that could not be
@@ -148,26 +113,6 @@ struct All<'a> {
     #[serde(flatten)]
     sums: Totals,
     by_dtype: BTreeMap<&'a str, Totals>,
-}
-
-#[derive(Serialize)]
-struct Comparison<'a> {
-    schema_version: u32,
-    version: &'static str,
-    new: bool,
-    complete: bool,
-    compared: usize,
-    tensors: Vec<Compared<'a>>,
-}
-
-#[derive(Serialize)]
-struct Compared<'a> {
-    name: Option<&'a str>,
-    path: String,
-    a: Option<Tensor<'a>>,
-    b: Option<Tensor<'a>>,
-    new: Vec<&'static str>,
-    exact: bool,
 }
 
 #[derive(Serialize)]

@@ -22,10 +22,6 @@ pub(crate) struct Reader {
     /// The names of the shards, if this is the format of an index. A search of a folder does not
     /// check these files again.
     pub(crate) shards: Option<ReadShards>,
-    /// Whether numbers of a file may be replaced in place. Requires that every tensor is
-    /// [`Data::Input`](super::Data::Input), and that no other bytes depend on the numbers, such as
-    /// checksums.
-    pub(crate) is_fixable: bool,
 }
 
 /// Why a reader refuses a file: a text, the error of a library, or an [`Error`] of the crate.

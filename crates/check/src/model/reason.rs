@@ -90,9 +90,7 @@ impl From<&str> for Reason {
 /// A program with other names for the options matches on all variants, so none is forgotten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asks {
-    /// [`Options::taken_as`](crate::Options::taken_as), and
-    /// [`FixOptions::taken_as`](crate::fix::FixOptions::taken_as): a format for elements of this
-    /// dtype.
+    /// [`Options::taken_as`](crate::Options::taken_as): a format for elements of this dtype.
     TakenAs {
         /// The dtype without its byte order.
         dtype: &'static str,

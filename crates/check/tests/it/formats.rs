@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use nonfinite_check::fix::{FixError, FixOptions, fix_file};
 use nonfinite_check::formats::shards;
 use nonfinite_check::{Error, FileFormat, Options, check_bytes, check_file};
 
@@ -22,13 +21,30 @@ fn model() -> Vec<u8> {
     gguf_file(&[Entry { name: "x", kind: 0, shape: &[1], data: &nan() }], false, &[])
 }
 
-/// A model that is a member of an archive.
+/// A model that is a member of an archive is named, and not read.
 #[test]
 fn models_in_archives() {
     let report = report(&archive("m.gguf", &model()), FileFormat::NPZ);
-    let [tensor] = &report.tensors[..] else { panic!("{report:?}") };
-    assert_eq!((tensor.name.as_deref(), tensor.found.nan.count), (Some("m.gguf/x"), 1));
-    assert!(!tensor.looked_at.is_missing());
+    let [(tensor, why)] = &report.not_looked_at().collect::<Vec<_>>()[..] else {
+        panic!("{report:?}")
+    };
+    assert_eq!(tensor.name.as_deref(), Some("m.gguf"));
+    assert_eq!(why.cause(), "a file of the format gguf: files in files are not read");
+    assert!(!report.is_bad() && !report.is_complete());
+}
+
+/// A tensor of ONNX in a file of its own. Only the name of the file tells what it could be.
+#[test]
+fn tensors_in_files() {
+    let nan = [0, 0, 0xC0, 0x7F];
+    let tensor = [&b"\x08\x01\x10\x01\x42\x01x\x4A\x04"[..], &nan].concat();
+    let what = "a .pb file (a tensor of ONNX, or a graph of TensorFlow)";
+    for name in ["input_0.pb", "GRAPH.PB"] {
+        let named = error(name, &tensor);
+        assert!(matches!(named, Error::NotRead(why) if why == what), "{named:?}");
+    }
+    assert!(matches!(error("x", &tensor), Error::Unknown { .. }));
+    assert!(matches!(error("x.pb", b"node { name: 1 }"), Error::Text { .. }));
 }
 
 /// The error of a file with this name and these bytes.
@@ -53,21 +69,6 @@ fn files_of_no_format() {
     assert!(matches!(picture, Error::Picture("a picture (PNG)")), "{picture:?}");
     assert!(matches!(error("x", b"some text"), Error::Text { .. }));
     assert!(matches!(error("x", b"\x01\x02\xFF\xFE\x00\x07"), Error::Unknown { .. }));
-}
-
-/// Numbers are replaced in files of three formats only.
-#[test]
-fn formats_that_cannot_be_fixed() {
-    let folder = folder("formats-fix");
-    for (name, bytes, format) in [
-        ("x.gguf", model(), FileFormat::GGUF),
-        ("x.npz", archive("a.npy", &npy("<f4", &[1], false, &nan())), FileFormat::NPZ),
-    ] {
-        let path = folder.join(name);
-        fs::write(&path, bytes).expect("the build folder can be written to");
-        let fixed = fix_file(&path, &folder.join("fixed"), &FixOptions::default());
-        assert!(matches!(fixed, Err(FixError::Format(other)) if other == format), "{fixed:?}");
-    }
 }
 
 /// Every beginning of a good file is refused, and every byte of it can be anything: the bytes are

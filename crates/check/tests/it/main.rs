@@ -3,9 +3,7 @@
 
 #[path = "../common/codes.rs"]
 mod codes;
-mod diff;
 mod dtypes;
-mod fix;
 #[path = "../common/folder.rs"]
 mod folder;
 mod formats;
@@ -22,11 +20,11 @@ mod options;
 mod pieces;
 mod places;
 mod planted;
-mod records;
 mod safetensors;
 mod sources;
 mod stats;
 mod streams;
+mod structured;
 mod taken_as;
 mod work;
 mod work_checksums;

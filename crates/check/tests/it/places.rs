@@ -291,17 +291,15 @@ fn complex_numbers() {
     let places = places_of(&npy("<c8", &[3], false, &data), FileFormat::NPY).unwrap();
     assert_eq!((places.elements, places.of), (2, 3));
     assert_eq!(places.statement(""), "indices 0, 2 only, in full");
-    // Elements behind the first chunk, alone and as the field of records.
+    // Elements behind the first chunk.
     let count = 20_000;
     for place in [9000, count - 1] {
         let mut data = vec![0; 8 * count];
         data[8 * place + 4..][..4].copy_from_slice(&f32::NAN.to_le_bytes());
-        let records = crate::records::npy("[('c', '<c8')]", "(20000,)", false, &data);
-        for bytes in [npy("<c8", &[count], false, &data), records] {
-            let places = places_of(&bytes, FileFormat::NPY).unwrap();
-            assert_eq!((places.elements, places.of), (1, count as u64));
-            assert_eq!(places.axes[0].ranges, [(place, place)]);
-        }
+        let bytes = npy("<c8", &[count], false, &data);
+        let places = places_of(&bytes, FileFormat::NPY).unwrap();
+        assert_eq!((places.elements, places.of), (1, count as u64));
+        assert_eq!(places.axes[0].ranges, [(place, place)]);
     }
 }
 

@@ -12,6 +12,11 @@ pub(crate) fn npy(descr: &str, shape: &[usize], fortran: bool, data: &[u8]) -> V
     let shape: String = shape.iter().map(|extent| format!("{extent},")).collect();
     let order = if fortran { "True" } else { "False" };
     let text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': ({shape}), }}\n");
+    npy_text(&text, data)
+}
+
+/// A .npy file with this dictionary in its header.
+pub(crate) fn npy_text(text: &str, data: &[u8]) -> Vec<u8> {
     let length = u16::try_from(text.len()).expect("a short header").to_le_bytes();
     [b"\x93NUMPY\x01\0", &length[..], text.as_bytes(), data].concat()
 }

@@ -132,29 +132,6 @@ fn sharing_of_a_deflated_storage() {
     }
 }
 
-/// Sixteen ends of a zip archive are looked for. If the data of the first archive has more of them,
-/// the archives are not told apart. The first one is then a file before the last one.
-#[test]
-fn ends_of_archives() {
-    for (ends, is_told) in [(15, true), (16, false)] {
-        let data = b"PK\x05\x06\0\0\0\0".repeat(ends);
-        let of = |name, elements| {
-            let tensor = tensor(&storage("FloatStorage", "0", elements), 0, &[elements], &[1]);
-            state_dict(&[(name, tensor)])
-        };
-        let first = archive(&of("a", 2 * ends), &[&data]);
-        let second = archive(&of("b", 1), &[&f32::NAN.to_le_bytes()]);
-        let report = check(&[&first[..], &second].concat(), FileFormat::PYTORCH);
-        assert!(report.is_bad() && report.is_complete());
-        let mut names: Vec<_> =
-            report.tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();
-        names.sort();
-        let other = ["b", "bytes before the archive/a"];
-        let expected = if is_told { ["archive 0.a", "archive 1.b"] } else { other };
-        assert_eq!(names, expected, "{ends}");
-    }
-}
-
 /// The names of tensors take at most 16 times the model.
 #[test]
 fn names_of_a_model() {

@@ -1,5 +1,4 @@
-//! Other contents of archives than arrays and tensors: files at any depth, and bytes outside of
-//! members.
+//! Other contents of archives than arrays and tensors: files, and bytes outside of members.
 
 use std::borrow::Cow;
 
@@ -34,45 +33,44 @@ fn names(report: &Report) -> Vec<&str> {
 fn no_file_is_clean() {
     never_clean("torch", &torch());
     never_clean("old-torch", &pickles::legacy());
-    never_clean("onnx-tensor", b"\x08\x01\x10\x01\x42\x01x\x4A\x04\0\0\xC0\x7F");
+}
+
+/// The reason for a file of this format in a file.
+fn inner(format: FileFormat) -> String {
+    format!("a file of the format {format}: files in files are not read")
 }
 
 #[test]
 fn files_in_archives() {
-    let report = check(&zip(&[("a/model.pt", &torch()), ("note.txt", b"hello")]), FileFormat::NPZ);
-    assert_eq!(names(&report), ["a/model.pt/w", "note.txt"]);
-    assert!(report.is_bad() && report.is_complete());
-    assert_eq!(report.tensors[0].found.nan.count, 1);
-
-    // A slice with gaps is decoded within the member.
-    let columns = tensor(&storage("FloatStorage", "0", 4), 1, &[2], &[2]);
-    let data = [0.0, 1.0, 2.0, f32::NEG_INFINITY].map(f32::to_le_bytes).concat();
-    let columns = archive(&state_dict(&[("w", columns)]), &[&data]);
-    let report = check(&zip(&[("model.pt", &columns)]), FileFormat::NPZ);
-    assert_eq!(report.tensors[0].found.neg_inf.first.as_ref().unwrap().coordinate, [1]);
-
-    // A deflated member is inflated for arrays only.
-    let report = check(&deflated(&[("model.pt", &torch())]), FileFormat::NPZ);
-    assert_eq!(unread(&report), [("model.pt", "a zip archive")]);
-    let damaged = &torch()[..60];
-    let report = check(&zip(&[("model.pt", damaged)]), FileFormat::NPZ);
-    let [(_, why)] = unread(&report)[..] else { panic!("{report:?}") };
-    assert!(why.starts_with("npz: bad zip archive"), "{why}");
+    let torch = torch();
+    let archives = [
+        (zip(&[("a/model.pt", &torch), ("note.txt", b"hello")]), "a/model.pt", FileFormat::PYTORCH),
+        (deflated(&[("model.pt", &torch)]), "model.pt", FileFormat::PYTORCH),
+        (zip(&[("in.npz", &zip(&[("model.pt", &torch)]))]), "in.npz", FileFormat::NPZ),
+        // Damaged, so that it is no archive of PyTorch.
+        (zip(&[("model.pt", &torch[..60])]), "model.pt", FileFormat::NPZ),
+    ];
+    for (archive, name, format) in archives {
+        let report = check(&archive, FileFormat::NPZ);
+        assert_eq!(unread(&report), [(name, &*inner(format))]);
+        assert!(!report.is_bad());
+    }
+    let pickle = b"\x80\x02}.";
+    let with = zip(&[("m/data.pkl", pickle), ("m/extra/x.npy", &good_npy())]);
+    let report = check(&with, FileFormat::PYTORCH);
+    assert_eq!(unread(&report), [("extra/x.npy", &*inner(FileFormat::NPY))]);
 }
 
-/// Four levels are looked at. The fifth is named.
+/// Archives one behind the other, as in a `.distcp`: the last one is read, and the others are
+/// named. Where the places in the last one fit the first one, none is read.
 #[test]
-fn depth() {
-    let mut file = torch();
-    for level in 1..=6 {
-        file = zip(&[("inner", &file)]);
-        let report = check(&file, FileFormat::NPZ);
-        assert_eq!(report.is_complete(), level <= 4, "{level}");
-        assert_eq!(report.is_bad(), level <= 4, "{level}");
-        if level > 4 {
-            assert_eq!(unread(&report), [("inner/inner/inner/inner/inner", "a zip archive")]);
-        }
-    }
+fn files_around_an_archive() {
+    let (first, last) = (torch(), zip(&[("m/data.pkl", b"\x80\x02}.")]));
+    let report = check(&[&first[..], &last].concat(), FileFormat::PYTORCH);
+    assert_eq!(unread(&report), [("bytes before the archive", &*inner(FileFormat::PYTORCH))]);
+    assert!(!report.is_bad());
+    let why = error(&[&first[..], &first].concat(), FileFormat::PYTORCH);
+    assert!(why.contains("archives one behind the other are not read"), "{why}");
 }
 
 #[test]

@@ -233,36 +233,6 @@ fn lies() {
     assert_eq!(cuts, [whole.len() - 4, whole.len()]);
 }
 
-/// A tensor in a file of its own. The format has no signature, so all of it has to fit.
-#[test]
-fn tensors_in_files() {
-    let nan = [0, 0, 0xC0, 0x7F];
-    let raw = [&b"\x08\x01\x10\x01\x42\x01x\x4A\x04"[..], &nan].concat();
-    let report = check(&raw, FileFormat::ONNX_TENSOR);
-    assert_eq!(report.tensors[0].name.as_deref(), Some("x"));
-    assert_found(&report.tensors[0], 0, &[0]);
-    let scalar = [&b"\x10\x01\x22\x04"[..], &nan].concat();
-    assert!(check(&scalar, FileFormat::ONNX_TENSOR).is_bad());
-    let integers = b"\x08\x02\x10\x07\x4A\x10\0\0\0\0\0\0\xF0\x7F\0\0\0\0\0\0\xF0\x7F";
-    assert!(!check(integers, FileFormat::ONNX_TENSOR).is_bad());
-    for other in [
-        &b""[..],
-        b"\x08\x01",
-        b"\x08\x02\x10\x01\x4A\x04\0\0\xC0\x7F",
-        b"\x08\x01\x10\x01\x4A\x04\0\0\xC0\x7F\xFA\x01\x00",
-        b"\x08\x01\x10\x63\x4A\x04\0\0\xC0\x7F",
-        b"\x08\x01\x10\x01\x22\x04\0\0\xC0\x7F\x4A\x04\0\0\0\0",
-        b"\x08\x01\x10\x01\x70\x01\x4A\x04\0\0\xC0\x7F",
-        b"\x08\x02\x10\x07\x4A\x03\0\0\0",
-        // Data twice, and a segment of a larger tensor.
-        b"\x08\x01\x10\x01\x4A\x04\0\0\xC0\x7F\x4A\x04\0\0\0\0",
-        b"\x08\x01\x10\x01\x1A\x04\x08\0\x10\x01\x4A\x04\0\0\0\0",
-    ] {
-        assert_eq!(FileFormat::detect(other, None), None, "{other:?}");
-    }
-    assert!(error(b"\x08\x01", FileFormat::ONNX_TENSOR).contains("not a tensor of ONNX"));
-}
-
 /// The two graphs of a TrainingInfoProto (onnx.proto, ModelProto.training_info).
 #[test]
 fn graphs_of_training() {

@@ -13,7 +13,7 @@ fn crc(bytes: &[u8]) -> u32 {
 }
 
 /// A zip archive of one stored member.
-fn zip(name: &str, data: &[u8]) -> Vec<u8> {
+pub(crate) fn zip(name: &str, data: &[u8]) -> Vec<u8> {
     let size = (data.len() as u32).to_le_bytes();
     let length = (name.len() as u16).to_le_bytes();
     let fields = [&[20, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], &crc(data).to_le_bytes(), &size, &size];

@@ -10,7 +10,6 @@ use std::{str, thread};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use crate::fix::names;
 use crate::folder::folder;
 use crate::skipped::external;
 use crate::{npy_text, safetensors};
@@ -166,13 +165,10 @@ fn output_that_nobody_reads() {
 fn while_results_are_written() {
     let folder = folder("interrupted-writing");
     let path = bad(&folder, MANY);
-    let other = folder.join("other.safetensors");
-    fs::copy(&path, &other).unwrap();
     let path = path.as_os_str();
     for arguments in [
         &["check".as_ref(), "--json".as_ref(), path][..],
         &["check".as_ref(), "--format=lines".as_ref(), path],
-        &["diff".as_ref(), "--stats".as_ref(), "--json".as_ref(), path, other.as_os_str()],
     ] {
         let mut run = start(arguments);
         thread::sleep(BEGUN);
@@ -225,12 +221,12 @@ fn a_stream() {
     drop(stdin);
 }
 
-/// Waits until a fix has written this many more bytes.
+/// Waits until a check has read this many more bytes.
 #[track_caller]
-fn written(child: &mut Child, more: u64) {
+fn has_read(child: &mut Child, more: u64) {
     let path = format!("/proc/{}/io", child.id());
     let count = |text: String| -> u64 {
-        let line = text.lines().find_map(|line| line.strip_prefix("wchar: "));
+        let line = text.lines().find_map(|line| line.strip_prefix("rchar: "));
         line.expect("a count of bytes").parse().unwrap()
     };
     let until = count(fs::read_to_string(&path).unwrap()) + more;
@@ -240,36 +236,22 @@ fn written(child: &mut Child, more: u64) {
     }
 }
 
-/// Bytes by which a fix is in the middle of its work.
+/// Bytes by which a check is in the middle of its work.
 const SOME: u64 = 4 << 20;
 
-/// No output, and nothing else in its folder.
+/// A check that `nohup` started goes on when its terminal goes away.
 #[test]
-fn a_fix() {
-    let folder = folder("interrupted-fix");
-    let (input, output) = (huge(&folder), folder.join("out.npy"));
-    let arguments: [&OsStr; 4] = ["fix".as_ref(), input.as_ref(), "-o".as_ref(), output.as_ref()];
-    for signal in ["INT", "TERM", "HUP"] {
-        let mut run = start(&arguments);
-        written(&mut run, SOME);
-        send(&run, signal);
-        let ended = (Some(130), String::new(), "nonfinite: interrupted\n".to_owned());
-        assert_eq!(end(run), ended, "{signal}");
-        assert_eq!(names(&folder), ["huge.npy"], "{signal}");
-    }
-}
-
-/// A fix that `nohup` started goes on when its terminal goes away.
-#[test]
-fn a_fix_that_ignores() {
-    let folder = folder("ignored-fix");
-    let (input, output) = (huge(&folder), folder.join("out.npy"));
-    let arguments: [&OsStr; 4] = ["fix".as_ref(), input.as_ref(), "-o".as_ref(), output.as_ref()];
+fn a_check_that_ignores() {
+    let folder = folder("ignored-check");
+    let input = huge(&folder);
+    let arguments: [&OsStr; 2] = ["check".as_ref(), input.as_ref()];
     let mut run = command_of("--ignore-signal=HUP,INT", &arguments).spawn().unwrap();
-    written(&mut run, SOME);
+    has_read(&mut run, SOME);
     send(&run, "HUP");
     send(&run, "INT");
-    written(&mut run, 4 * SOME);
+    // Longer than a check goes on that heeds a signal.
+    thread::sleep(Duration::from_secs(2));
+    has_read(&mut run, SOME);
     run.kill().unwrap();
     run.wait().unwrap();
 }
@@ -298,52 +280,4 @@ fn seen(terminal: &mut File, until: &str) -> String {
             Ok(_) | Err(_) => return String::from_utf8(text).unwrap(),
         }
     }
-}
-
-/// A bar on a terminal that can draw one.
-#[test]
-fn the_progress_of_a_fix() {
-    let folder = folder("progress-fix");
-    let input = huge(&folder);
-    let arguments: [&OsStr; 4] = ["fix".as_ref(), input.as_ref(), "-o".as_ref(), "-".as_ref()];
-    for bar in [true, false] {
-        let (mut screen, stderr) = terminal();
-        let mut fix = command(&arguments);
-        fix.env("TERM", if bar { "xterm" } else { "dumb" }).stdout(Stdio::null()).stderr(stderr);
-        let mut run = fix.spawn().unwrap();
-        if bar {
-            let text = seen(&mut screen, "ETA");
-            assert!(text.contains("/274.88 GB"), "{text}");
-        } else {
-            // Longer than a fix waits with the bar.
-            written(&mut run, SOME);
-            thread::sleep(3 * BEGUN);
-        }
-        send(&run, "INT");
-        let last = seen(&mut screen, "interrupted");
-        let last = last.trim_end();
-        assert!(last.ends_with("nonfinite: interrupted"), "{last}");
-        assert!(bar || last == "nonfinite: interrupted", "{last}");
-        assert_eq!(end(run).0, Some(130));
-    }
-}
-
-/// The bytes of a file are not for a terminal.
-#[test]
-fn a_fix_to_a_terminal() {
-    let folder = folder("terminal-fix");
-    let input = folder.join("in.npy");
-    fs::write(&input, crate::npy("'<f4'", false, "(1,)", &[0xFF; 4])).unwrap();
-    let mut arguments: Vec<&OsStr> =
-        vec!["fix".as_ref(), input.as_ref(), "-o".as_ref(), "-".as_ref()];
-    let (mut screen, stdout) = terminal();
-    let run = command(&arguments).stdout(stdout).spawn().unwrap();
-    let (status, _, err) = end(run);
-    assert_eq!((status, seen(&mut screen, "NUMPY").as_str()), (Some(2), ""), "{err}");
-    assert!(err.contains("to standard output: it is a terminal; redirect it"), "{err}");
-    // A dry run writes no file, so the terminal gets the report.
-    arguments.push("--dry-run".as_ref());
-    let (mut screen, stdout) = terminal();
-    assert_eq!(end(command(&arguments).stdout(stdout).spawn().unwrap()).0, Some(0));
-    assert!(seen(&mut screen, "would replace 1 NaN").contains("would replace 1 NaN"));
 }

@@ -1,8 +1,5 @@
 //! The command as a user runs it.
 
-mod diff;
-mod fix;
-mod fix_options;
 #[path = "../../../check/tests/common/folder.rs"]
 mod folder;
 mod formats;

@@ -4,7 +4,8 @@
 use std::fs;
 
 use crate::folder::folder;
-use crate::{check_in, safetensors};
+use crate::hidden::zip;
+use crate::{check_in, npy, safetensors};
 
 fn f32s(value: f32) -> Vec<u8> {
     let header = r#"{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
@@ -52,6 +53,35 @@ fn damaged_parts() {
         let why = "\"2.safetensors\": ";
         assert!(run.err.contains(why) && run.err.contains("ends before its header"), "{}", run.err);
         assert_eq!(run.err.lines().count(), 1, "{}", run.err);
+    }
+}
+
+/// Files that lie in files, and tensors of ONNX: each is named, in folders too, and the status is
+/// that of what was not looked at.
+#[test]
+fn files_that_are_not_read() {
+    let tensor = b"\x08\x01\x10\x01\x42\x01x\x4A\x04\0\0\xC0\x7F".to_vec();
+    let torch = zip("m/data.pkl", b"\x80\x02}.");
+    let in_file = "files in files are not read";
+    let behind = "archives one behind the other are not read";
+    for (name, bytes, reason) in [
+        ("input_0.pb", tensor, "not looked at: a .pb file (a tensor of ONNX, or a graph of"),
+        ("a.zip", zip("x.npy", &npy("'<f4'", false, "(1,)", &[0; 4])), ""),
+        ("b.zip", zip("in/x.safetensors", &f32s(f32::NAN)), in_file),
+        ("c.npz", zip("in.npz", &torch), in_file),
+        ("d.distcp", [&zip("m/data.pkl", b"\x80\x02]."), &torch[..]].concat(), behind),
+        ("e.distcp", [&zip("m/data.pkl", &[0xFF; 40]), &torch[..]].concat(), in_file),
+        ("f.npy", npy("[('a', '<f4')]", false, "(1,)", &[0; 4]), "a structured dtype, which is"),
+    ] {
+        let top = folder("skip-not-read");
+        fs::write(top.join(name), bytes).unwrap();
+        for argument in [name, "."] {
+            let run = check_in(&top, &[argument]);
+            assert_eq!(run.status, if reason.is_empty() { 0 } else { 2 }, "{name}: {}", run.err);
+            assert!(run.err.contains(name) != reason.is_empty(), "{name}: {}", run.err);
+            assert!(run.err.contains(reason), "{name}: {}", run.err);
+            assert_eq!(run.err.lines().count(), usize::from(!reason.is_empty()), "{}", run.err);
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! The output on a terminal. `script` of util-linux runs the command in one.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -63,52 +62,6 @@ fn no_line_wraps() {
                 }
             }
             assert_eq!(shown.contains("1e30"), arguments.contains("--stats"), "{shown}");
-        }
-    }
-}
-
-/// Lines of `diff` and `fix` fit the terminal too, and say the same at each width.
-#[test]
-fn lines_of_diff_and_fix() {
-    let folder = folder("terminal-lines");
-    let safetensors = |numbers: [f32; 4]| {
-        let entry = |name: &str, start: usize| {
-            let end = start + 8;
-            format!(r#""{name}":{{"dtype":"F32","shape":[1,2],"data_offsets":[{start},{end}]}}"#)
-        };
-        let entries = [entry(NAMES[0], 0), entry(NAMES[2], 8)].join(",");
-        safetensors(format!("{{{entries}}}"), &numbers.map(f32::to_le_bytes).concat())
-    };
-    let (file, copy) = ("a file with a long name.safetensors", "a copy of the file.safetensors");
-    let bad = safetensors([1.0, f32::NAN, f32::NEG_INFINITY, f32::INFINITY]);
-    fs::write(folder.join(file), bad).unwrap();
-    fs::write(folder.join("b.safetensors"), safetensors([1.0; 4])).unwrap();
-    let fixed = "1 NaN";
-    let infinities = "1 +Inf, 1 -Inf";
-    let new = "NaN 0 -> 1 new, first at [0, 1]";
-    for (arguments, facts) in [
-        (format!("diff --stats b.safetensors '{file}'"), vec![new, "max |x| 1 -> 1"]),
-        (format!("diff b.safetensors '{file}'"), vec![new, "+Inf 0 -> 1 new, first at [0, 1]"]),
-        (format!("fix '{file}' -o '{copy}' --force"), vec!["replaced", fixed, infinities]),
-        (format!("fix '{file}' --dry-run"), vec!["would replace", fixed, infinities]),
-        // The bytes go to standard output, and the report to standard error.
-        (format!("fix '{file}' -o - > copy"), vec!["wrote standard output", fixed, infinities]),
-    ] {
-        let program = env!("CARGO_BIN_EXE_nonfinite");
-        let command = format!("cd '{}' && {program} {arguments}", folder.display());
-        for width in [40, 80, 200] {
-            let shown = in_terminal(width, &command).replace('\r', "");
-            assert!(shown.lines().count() >= 3, "{shown}");
-            for line in shown.lines() {
-                assert!(columns(line) <= width, "{width} {arguments}: {line}\n{shown}");
-            }
-            // As one line, whatever the width.
-            let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-            // A name in quotes is longer than 40 columns.
-            let name = if width == 40 { ".q_proj.weight" } else { NAMES[0] };
-            for fact in facts.iter().chain([&name]) {
-                assert!(words.contains(fact), "{width} {arguments}: {fact}\n{shown}");
-            }
         }
     }
 }

@@ -56,7 +56,6 @@ pub(super) static READER: Reader = Reader {
     begins: signatures::is_arrow,
     read: Read::Whole(|input| Ok(tensors(input)?.into())),
     shards: None,
-    is_fixable: false,
 };
 
 /// How a file ends.

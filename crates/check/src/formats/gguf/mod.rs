@@ -31,7 +31,6 @@ pub(super) static READER: Reader = Reader {
     begins: |bytes| bytes.starts_with(MAGIC),
     read: Read::Header(read),
     shards: None,
-    is_fixable: false,
 };
 
 /// How a GGUF file begins.

@@ -8,61 +8,19 @@ use crate::raw;
 
 /// The type of the elements of an array.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Dtype {
-    /// Each element is a number, a text or a time.
-    Plain {
-        /// The type as the header spells it.
-        name: String,
-        /// Bytes of an element.
-        size: usize,
-        content: Content,
-    },
-    /// Each element is a record with fields.
-    Record {
-        /// Bytes of a record.
-        size: usize,
-        fields: Vec<Field>,
-    },
-}
-
-/// A field of a record that is not a record itself. Fields of nested records have names with dots.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Field {
-    pub(super) name: String,
+pub(super) struct Dtype {
     /// The type as the header spells it.
-    pub(super) dtype: String,
-    pub(super) content: Content,
-    /// Bytes of an element of the field.
+    pub(super) name: String,
+    /// Bytes of an element.
     pub(super) size: usize,
-    /// The offset of its first element in the record.
-    pub(super) offset: usize,
-    /// The dimensions of the arrays around the field: the extent and the stride in bytes of each,
-    /// the slowest first.
-    pub(super) axes: Vec<(usize, usize)>,
+    pub(super) content: Content,
 }
 
 impl Dtype {
-    pub(super) fn size(&self) -> usize {
-        match self {
-            Self::Plain { size, .. } | Self::Record { size, .. } => *size,
-        }
-    }
-
     /// Parses a dtype.
-    pub(super) fn plain(descr: &str) -> Result<Self, Error> {
+    pub(super) fn new(descr: &str) -> Result<Self, Error> {
         let (size, content) = content(descr)?;
-        Ok(Self::Plain { name: descr.to_owned(), size, content })
-    }
-
-    /// As [`Dtype::plain`], for a field of a record. Numbers of an unsupported type are unreadable
-    /// if their length is known.
-    pub(super) fn field(descr: &str) -> Result<Self, Error> {
-        let Err(error @ Error::Dtype(_)) = content(descr) else { return Self::plain(descr) };
-        let (_, rest) = byte_order(descr);
-        let digits = rest.strip_prefix(['f', 'c']).filter(|digits| is_number(digits));
-        let Some(size) = digits.and_then(|digits| digits.parse().ok()) else { return Err(error) };
-        let content = Content::Unreadable(error.to_string().into());
-        Ok(Self::Plain { name: descr.to_owned(), size, content })
+        Ok(Self { name: descr.to_owned(), size, content })
     }
 }
 

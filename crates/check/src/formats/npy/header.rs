@@ -1,46 +1,10 @@
 //! The header of a .npy file: the literal of a dictionary.
 
-use super::dtype::{Dtype, Field};
-use super::{DEEP, Error, MAX_RANK, RANK, TOO_LARGE, bad};
-use crate::model::source;
+use super::dtype::Dtype;
+use super::{Error, MAX_RANK, RANK, TOO_LARGE, bad};
 
-/// The deepest nesting of records.
-pub(super) const MAX_DEPTH: usize = 32;
-
-/// A record while it is read.
-#[derive(Default)]
-struct Record {
-    fields: Vec<Field>,
-    /// The offset of the next field.
-    end: usize,
-    /// Bytes of the names and axes of all fields, including the names of the records around them.
-    names: usize,
-}
-
-impl Record {
-    /// Adds an array of records, or one record if the shape is empty.
-    fn add(&mut self, inner: Self, shape: &[usize]) -> Result<(), Error> {
-        let mut stride = inner.end;
-        let mut axes = Vec::new();
-        for &extent in shape.iter().rev() {
-            axes.push((extent, stride));
-            stride = stride.checked_mul(extent).ok_or_else(|| bad(TOO_LARGE))?;
-        }
-        axes.reverse();
-        for mut field in inner.fields {
-            if axes.len() + field.axes.len() > MAX_RANK {
-                return Err(bad(RANK));
-            }
-            // The offset is within the record, and the length of the record is counted below.
-            field.offset = field.offset.saturating_add(self.end);
-            field.axes.splice(0..0, axes.iter().copied());
-            self.names += size_of_val(&axes[..]);
-            self.fields.push(field);
-        }
-        self.end = self.end.checked_add(stride).ok_or_else(|| bad(TOO_LARGE))?;
-        Ok(())
-    }
-}
+/// Why a structured array is not read.
+const STRUCTURED: &str = "a structured dtype, which is not read: save each field as its own array";
 
 /// The header of an array: its dtype, whether the first index runs fastest, and its shape.
 pub(super) type Header = (Dtype, bool, Vec<usize>);
@@ -90,92 +54,10 @@ impl<'a> Parser<'a> {
 
     fn descr(&mut self) -> Result<Dtype, Error> {
         match self.peek() {
-            Some(b'[') => {
-                let mut record = Record::default();
-                self.fields(&mut record, "", 0)?;
-                Ok(Dtype::Record { size: record.end, fields: record.fields })
-            }
+            Some(b'[') => Err(Error::Dtype(STRUCTURED.to_owned())),
             Some(b'(') => self.fail("a dtype that is no array"),
-            _ => Dtype::plain(self.string()?),
+            _ => Dtype::new(self.string()?),
         }
-    }
-
-    /// Reads a list of fields. Their names get this prefix.
-    fn fields(&mut self, record: &mut Record, prefix: &str, depth: usize) -> Result<(), Error> {
-        if depth == MAX_DEPTH {
-            return Err(bad(DEEP));
-        }
-        self.expect(b'[', "'['")?;
-        while !self.take(b']') {
-            self.field(record, prefix, depth)?;
-            if !self.take(b',') {
-                self.expect(b']', "',' or ']'")?;
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads `(name, dtype)` or `(name, dtype, shape)`. The name may be a pair of a title and a
-    /// name. A field without a name is a gap.
-    fn field(&mut self, record: &mut Record, prefix: &str, depth: usize) -> Result<(), Error> {
-        self.expect(b'(', "'('")?;
-        let name = if self.take(b'(') {
-            self.name()?;
-            self.expect(b',', "','")?;
-            let name = self.name()?;
-            self.expect(b')', "')'")?;
-            name
-        } else {
-            self.name()?
-        };
-        self.expect(b',', "','")?;
-        let mut inner = Record { names: record.names, ..Record::default() };
-        if self.peek() == Some(b'[') {
-            inner.names += prefix.len() + name.len();
-            self.fields(&mut inner, &format!("{prefix}{name}."), depth + 1)?;
-        } else if let Dtype::Plain { name: dtype, size, content } = Dtype::field(self.string()?)? {
-            inner.end = size;
-            let is_gap = name.is_empty() && dtype.contains('V');
-            if !is_gap {
-                let name = format!("{prefix}{name}");
-                inner.names += name.len();
-                let (offset, axes) = (0, Vec::new());
-                inner.fields.push(Field { name, dtype, content, size, offset, axes });
-            }
-        }
-        // The name of a record is repeated in each of its fields.
-        record.names = inner.names;
-        if record.names > self.text.len().saturating_mul(MAX_DEPTH) {
-            return Err(bad(DEEP));
-        }
-        let mut shape = Vec::new();
-        if self.take(b',') && self.peek() != Some(b')') {
-            shape = match self.peek() {
-                Some(b'(') => self.shape()?,
-                _ => vec![self.integer()?],
-            };
-            self.take(b',');
-        }
-        self.expect(b')', "')'")?;
-        record.add(inner, &shape)
-    }
-
-    /// The name of a field, with spaces and escapes as they are written.
-    fn name(&mut self) -> Result<String, Error> {
-        let Some(quote @ (b'\'' | b'"')) = self.peek() else { return self.fail("a string") };
-        let start = self.at + 1;
-        let mut end = start;
-        loop {
-            match self.text.get(end) {
-                Some(&byte) if byte == quote => break,
-                Some(b'\\') => end += 2,
-                Some(_) => end += 1,
-                None => return self.fail("a string that ends"),
-            }
-        }
-        self.at = end + 1;
-        Ok(source::text(&self.text[start..end]))
     }
 
     fn boolean(&mut self) -> Result<bool, Error> {
@@ -232,7 +114,7 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    /// Reads a string without escapes: numpy needs escapes only in names of fields.
+    /// Reads a string without escapes: no dtype and no key has one.
     fn string(&mut self) -> Result<&'a str, Error> {
         let Some(quote @ (b'\'' | b'"')) = self.peek() else { return self.fail("a string") };
         let rest = &self.text[self.at + 1..];

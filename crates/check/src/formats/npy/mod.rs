@@ -4,23 +4,19 @@
 //! reads, and verifies each length. Published parsers allocate the length that the header claims,
 //! or parse any Python literal.
 //!
-//! Each field of a structured array is a tensor of its own, with the name of the field. A field of
-//! a nested record is named `field.field`. Arrays in a field add dimensions. Records in a deflated
-//! member may have up to 1 MiB.
+//! Structured arrays, whose elements are records with fields, are not read.
 
 mod dtype;
-mod fields;
 mod header;
 
 use std::borrow::Cow;
 use std::io::{self, Read as _};
 
+use self::dtype::Dtype;
 pub(crate) use self::dtype::content;
-use self::dtype::{Dtype, Field};
-pub(crate) use self::fields::Place;
 use self::header::Parser;
 use crate::model::reader::{Read, Reader, Refused};
-use crate::model::{Content, Data, FileFormat, Layout, Tensor};
+use crate::model::{Data, FileFormat, Layout, Tensor};
 
 impl FileFormat {
     /// The .npy format of numpy; see [`npy`](crate::formats::npy).
@@ -33,7 +29,6 @@ pub(super) static READER: Reader = Reader {
     begins: |bytes| bytes.starts_with(MAGIC),
     read: Read::Header(read),
     shards: None,
-    is_fixable: true,
 };
 
 /// How a .npy file begins.
@@ -62,7 +57,6 @@ fn bad(why: impl Into<Cow<'static, str>>) -> Error {
 
 const TRUNCATED: &str = "the file ends before its header does";
 const TOO_LARGE: &str = "bad .npy header: the shape is too large to exist";
-const DEEP: &str = "bad .npy header: records are nested too deeply";
 const RANK: &str = "bad .npy header: more than 64 dimensions";
 
 /// The longest header that is accepted, since a header has to be in memory. By default numpy
@@ -75,7 +69,7 @@ fn read(stream: &mut dyn io::Read, length: usize) -> Result<Vec<Tensor>, Refused
     let array = describe(&header)?;
     array.fits(length)?;
     let end = array.end;
-    Ok(array.tensors(None, &Place::Stored(header.len()..end)))
+    Ok(vec![array.tensor(None, Data::Input(header.len()..end))])
 }
 
 /// The header of a .npy file: all bytes before the data.
@@ -132,8 +126,7 @@ pub(crate) fn describe(header: &[u8]) -> Result<Array, Error> {
     let fixed = MAGIC.len() + if header.get(MAGIC.len()) == Some(&1) { 4 } else { 6 };
     let dictionary = header.get(fixed..).unwrap_or_default();
     let (dtype, fortran_order, shape) = Parser::new(dictionary).dictionary()?;
-    let size = dtype.size();
-    let expected = shape.iter().try_fold(size, |size, &extent| size.checked_mul(extent));
+    let expected = shape.iter().try_fold(dtype.size, |size, &extent| size.checked_mul(extent));
     let end =
         expected.and_then(|length| length.checked_add(start)).ok_or_else(|| bad(TOO_LARGE))?;
     Ok(Array { dtype, fortran_order, shape, start, end })
@@ -155,68 +148,10 @@ impl Array {
         Err(bad(why))
     }
 
-    /// The tensors of the array. The name of a field is the name of the array, a dot, and the
-    /// field.
-    pub(crate) fn tensors(self, name: Option<String>, place: &Place) -> Vec<Tensor> {
-        let Self { dtype, fortran_order, shape, .. } = self;
-        match dtype {
-            Dtype::Plain { name: dtype, content, .. } => {
-                let layout = if fortran_order { Layout::ColumnMajor } else { Layout::RowMajor };
-                let data = match place {
-                    Place::Stored(range) => Data::Input(range.clone()),
-                    Place::Decoded(decode) => Data::Decoded(decode()),
-                };
-                vec![Tensor { name, file: None, dtype, shape, layout, content, data }]
-            }
-            Dtype::Record { size, fields } => {
-                let prefix = name.map_or_else(String::new, |name| format!("{name}."));
-                let records = Records { prefix, size, fortran_order, shape };
-                fields.into_iter().map(|field| records.tensor(field, place)).collect()
-            }
-        }
-    }
-}
-
-/// The records of a structured array.
-struct Records {
-    /// The beginning of the names of the fields.
-    prefix: String,
-    /// Bytes of a record.
-    size: usize,
-    fortran_order: bool,
-    shape: Vec<usize>,
-}
-
-impl Records {
-    fn tensor(&self, field: Field, place: &Place) -> Tensor {
-        let inner = field.axes.iter().map(|&(extent, _)| extent);
-        let shape: Vec<usize> = self.shape.iter().copied().chain(inner).collect();
-        let layout = if self.fortran_order {
-            let outer = (0..self.shape.len()).rev();
-            Layout::Axes(outer.chain(self.shape.len()..shape.len()).collect())
-        } else {
-            Layout::RowMajor
-        };
-        let (name, dtype) = (format!("{}{}", self.prefix, field.name), field.dtype.clone());
-        let is_too_long = matches!(place, Place::Decoded(_)) && self.size > fields::MAX_RECORD;
-        let (content, data) = match field.content.clone() {
-            Content::Floats { .. } if is_too_long => {
-                let why =
-                    format!("in compressed records of {} bytes, which are too long", self.size);
-                (Content::Unreadable(why.into()), Data::Owned(Vec::new()))
-            }
-            content => {
-                let number = match &content {
-                    Content::Floats { format, .. } => format.size_in_bytes(),
-                    _ => field.size.max(1),
-                };
-                // Records of 0 bytes hold no numbers.
-                let is_empty = self.size == 0;
-                let records =
-                    if is_empty { 0 } else { fields::product(self.shape.iter().copied()) };
-                (content, fields::Numbers::data(field, number, (self.size, records), place))
-            }
-        };
-        Tensor { name: Some(name), file: None, dtype, shape, layout, content, data }
+    /// The array as a tensor of this name, with this data.
+    pub(crate) fn tensor(self, name: Option<String>, data: Data) -> Tensor {
+        let layout = if self.fortran_order { Layout::ColumnMajor } else { Layout::RowMajor };
+        let Dtype { name: dtype, content, .. } = self.dtype;
+        Tensor { name, file: None, dtype, shape: self.shape, layout, content, data }
     }
 }

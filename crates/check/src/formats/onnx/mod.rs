@@ -8,7 +8,6 @@
 
 mod quantised;
 mod tensor;
-mod tensor_file;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,7 +15,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) use self::quantised::Quantised;
-pub(super) use self::tensor_file::{READER as TENSOR, may_begin as may_begin_tensor};
 use crate::containers::protobuf::{Fields, Malformed, Value};
 use crate::model::reader::{Read, Reader, Refused};
 use crate::model::{Content, FileFormat, Input, ReadAt, Source, Tensor, source};
@@ -32,7 +30,6 @@ pub(super) static READER: Reader = Reader {
     begins,
     read: Read::Whole(|input| Ok(tensors(input)?.into())),
     shards: None,
-    is_fixable: false,
 };
 
 /// Whether a file begins as a model does: with the IR version, a small number, and then the

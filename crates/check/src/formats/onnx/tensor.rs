@@ -217,22 +217,6 @@ impl<'a> Proto<'a> {
         Ok(proto)
     }
 
-    /// Whether exactly one field of the message holds the data.
-    pub(super) fn is_plain(&self) -> bool {
-        let fields = [
-            self.raw.is_some(),
-            !self.float.is_empty(),
-            !self.double.is_empty(),
-            !self.int32.is_empty(),
-        ];
-        !self.segment && !self.external && fields.into_iter().filter(|used| *used).count() <= 1
-    }
-
-    /// Bytes of the field `raw_data`.
-    pub(super) fn raw_length(&self) -> Option<usize> {
-        self.raw.as_ref().map(Range::len)
-    }
-
     fn entry(&self, wanted: &str) -> Option<&str> {
         let (_, value) = self.entries.iter().find(|(key, _)| key == wanted)?;
         Some(value)

@@ -47,7 +47,6 @@ pub(super) static READER: Reader = Reader {
     begins: signatures::is_parquet,
     read: Read::Whole(|input| Ok(tensors(input)?.into())),
     shards: None,
-    is_fixable: false,
 };
 
 /// How a file begins and ends.

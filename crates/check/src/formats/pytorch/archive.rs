@@ -64,9 +64,7 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Refused> {
             parts.tensors.push(unread::member(name, member, content));
         }
     }
-    let around = unread::around(bytes, &range);
-    let surrounded = !around.is_empty();
-    parts.tensors.extend(around);
+    parts.tensors.extend(unread::around(bytes, &range));
     // PyTorch never verifies the checksums, and writes 0 instead of them after
     // `torch.serialization.set_crc32_options(False)`.
     let mut checksums = zip::checksums(&all);
@@ -75,7 +73,7 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Refused> {
     let inflated =
         deflated.map(|member| member.size.min(member.range.len().saturating_mul(MAX_INFLATION)));
     let inflated = inflated.fold(0, usize::saturating_add).saturating_mul(MAX_INFLATED_SHARING);
-    Ok(All { parts, checksums, inflated, surrounded })
+    Ok(All { parts, checksums, inflated })
 }
 
 /// The folders of the storages of `data.pkl` and of `constants.pkl`.

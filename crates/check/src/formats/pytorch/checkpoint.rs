@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::calls::Reader as Calls;
 use super::pickle::{self, Id, Object, Pickle};
 use super::{bad_tensor, long_names, malformed, read, walk};
-use crate::formats::within::Place;
+use crate::formats::beside::Place;
 use crate::formats::{npz, unread};
 use crate::model::reader::{Contents, Read, Reader, Refused};
 use crate::model::{self, Data, FileFormat, Input, ReadAt};
@@ -29,7 +29,6 @@ pub(in crate::formats) static READER: Reader = Reader {
         let refused = |error| model::Error::refused(FileFormat::PYTORCH_CHECKPOINT, error);
         Ok(parts.map_err(refused)?.into_keys().collect())
     }),
-    is_fixable: false,
 };
 
 /// The name of a checkpoint's pickle.
@@ -157,7 +156,7 @@ fn contents(input: Input<'_>) -> Result<Contents, Refused> {
             error: model::Error::refused(FileFormat::PYTORCH, error).into(),
         };
         let mut add = |contents: Contents, range: Range<usize>| {
-            let mut moved = Place::Other(source.clone(), range).moved_contents(contents);
+            let mut moved = Place(source.clone(), range).moved_contents(contents);
             moved.tensors.iter_mut().for_each(|tensor| tensor.file = Some(source.path().into()));
             all.add(moved);
         };

@@ -73,7 +73,7 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Refused> {
         let why = "no storage that this version knows holds these bytes";
         parts.unreadable(name, bytes.len() - end, why);
     }
-    Ok(All { parts, checksums: Vec::new(), inflated: 0, surrounded: false })
+    Ok(All { parts, checksums: Vec::new(), inflated: 0 })
 }
 
 type Part = (Pickle, usize, String);

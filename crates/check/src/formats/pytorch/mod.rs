@@ -16,7 +16,6 @@ mod checkpoint;
 mod legacy;
 mod parts;
 mod pickle;
-mod several;
 mod strided;
 mod walk;
 
@@ -34,10 +33,9 @@ impl FileFormat {
 pub(super) static READER: Reader = Reader {
     format: FileFormat::PYTORCH,
     endings: &[".pt", ".pth", ".ckpt", ".jit", ".ptl", ".pth.tar", "pytorch_model.bin"],
-    begins: |bytes| legacy::begins(bytes) || archive::begins(bytes) || several::begins(bytes),
+    begins: |bytes| legacy::begins(bytes) || archive::begins(bytes),
     read: Read::Whole(|input| read(input.bytes, "")),
     shards: None,
-    is_fixable: false,
 };
 
 /// The most bytes of all tensors together, for each byte of the file. More means that many tensors
@@ -65,11 +63,7 @@ fn read(bytes: &[u8], root: &str) -> Result<Contents, Refused> {
     let all = if legacy::begins(bytes) {
         legacy::read(bytes, root)?
     } else {
-        match archive::read(bytes, root) {
-            Ok(all) if !all.surrounded => all,
-            _ if several::begins(bytes) => return several::contents(bytes),
-            all => all?,
-        }
+        archive::read(bytes, root)?
     };
     let limit = bytes.len().saturating_mul(MAX_SHARING).saturating_add(all.inflated);
     let lengths = all.parts.tensors.iter().map(|tensor| tensor.data.length());
@@ -87,6 +81,4 @@ struct All {
     checksums: Vec<Checksum>,
     /// Bytes that tensors may take beyond the bytes of the file, because of deflated storages.
     inflated: usize,
-    /// Whether bytes lie before or behind the archive. They may be further archives.
-    surrounded: bool,
 }

@@ -1,0 +1,106 @@
+//! Tensors of a file that lies beside the file that is checked, such as a shard.
+
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::model::reader::Contents;
+use crate::model::{Checksum, Column, Data, Decode, Error, ReadAt, See, ShowError, Tensor};
+
+/// A range of another file, whose bytes a reader has read as a file.
+#[derive(Clone, Debug)]
+pub(super) struct Place(pub(super) Arc<dyn ReadAt>, pub(super) Range<usize>);
+
+impl Place {
+    /// Turns a tensor of the file at this place into a tensor of the input.
+    pub(super) fn moved(&self, tensor: Tensor) -> Tensor {
+        let data = match tensor.data {
+            Data::Input(range) => {
+                Data::Other { source: Arc::clone(&self.0), range: self.range(&range) }
+            }
+            Data::Decoded(inner) => Data::Decoded(Box::new(Moved { inner, place: self.clone() })),
+            Data::Column(inner) => Data::Column(Box::new(Moved { inner, place: self.clone() })),
+            data @ (Data::Other { .. } | Data::Owned(_)) => data,
+        };
+        Tensor { data, ..tensor }
+    }
+
+    /// The checksum of a part of a file at this place, as one of the input.
+    pub(super) fn moved_checksum(&self, checksum: Checksum) -> Checksum {
+        if checksum.other.is_some() {
+            return checksum;
+        }
+        let range = self.range(&checksum.range);
+        Checksum { other: Some(Arc::clone(&self.0)), range, ..checksum }
+    }
+
+    /// What a file at this place holds, as contents of the input.
+    pub(super) fn moved_contents(&self, contents: Contents) -> Contents {
+        let Contents { tensors, checksums } = contents;
+        Contents {
+            tensors: tensors.into_iter().map(|tensor| self.moved(tensor)).collect(),
+            checksums: checksums.into_iter().map(|sum| self.moved_checksum(sum)).collect(),
+        }
+    }
+
+    /// The range of the whole file that stands for this one of the place.
+    fn range(&self, range: &Range<usize>) -> Range<usize> {
+        self.1.start + range.start..self.1.start + range.end
+    }
+
+    fn bytes(&self) -> io::Result<&[u8]> {
+        let bytes = self.0.bytes().map_err(unread)?;
+        bytes.get(self.1.clone()).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+}
+
+fn unread(error: Error) -> io::Error {
+    match error {
+        Error::Io(error) => error,
+        error => io::Error::other(error),
+    }
+}
+
+/// Decoded data of the file at a place.
+struct Moved<T> {
+    inner: T,
+    place: Place,
+}
+
+impl Decode for Moved<Box<dyn Decode>> {
+    fn length(&self) -> usize {
+        self.inner.length()
+    }
+
+    fn other(&self) -> Option<&dyn ReadAt> {
+        Some(&*self.place.0)
+    }
+
+    fn open<'a>(&'a self, _: &'a [u8]) -> io::Result<Box<dyn Read + 'a>> {
+        self.inner.open(self.place.bytes()?)
+    }
+}
+
+impl Column for Moved<Box<dyn Column>> {
+    fn parts(&self) -> Vec<usize> {
+        self.inner.parts()
+    }
+
+    fn decoded(&self) -> usize {
+        self.inner.decoded()
+    }
+
+    fn other(&self) -> Option<&dyn ReadAt> {
+        Some(&*self.place.0)
+    }
+
+    fn show(
+        &self,
+        _: &[u8],
+        part: usize,
+        finite: bool,
+        see: &mut See<'_>,
+    ) -> Result<(), ShowError> {
+        self.inner.show(self.place.bytes()?, part, finite, see)
+    }
+}
