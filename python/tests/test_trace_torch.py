@@ -341,8 +341,9 @@ def test_texts():
     assert "origin in forward: aten.log.default in model.block (Logarithm)" in str(finding)
     assert '"line": %d' % line_of("log") in finding.to_json()
     lines = str(run(*bad_input())).splitlines()
-    assert lines[3] == "  reads bad input 0 of the model"
-    assert lines[5].startswith("  input 0 of the model: float32[3, 4], 1 +Inf, first at [2, 1]")
+    assert lines[0].startswith("entry: before any operation input 0 of the model had 1 +Inf, first")
+    assert lines[1] == "  first read in forward by aten.addmm.default in model.before (Linear)"
+    assert lines[4].startswith("  input 0 of the model: float32[3, 4], 1 +Inf, first at [2, 1]")
 
     model = nn.Sequential()
     model.add_module("input_projection", nn.Linear(4, 4))

@@ -3,7 +3,7 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
@@ -42,17 +42,33 @@ def tensors(value: Any) -> list[Tensor]:
 def _gather(value: Any, found: list[Tensor], depth: int) -> None:
     if isinstance(value, Tensor):
         found.append(value)
-    elif depth == 0 or value is None or isinstance(value, (str, bytes, int, float)):
-        return
-    elif isinstance(value, (tuple, list)):
-        for each in value:
+    elif depth and value is not None and not isinstance(value, (str, bytes, int, float)):
+        for _, each in _parts(value):
             _gather(each, found, depth - 1)
-    elif isinstance(value, (dict, Mapping)):
-        for each in value.values():
-            _gather(each, found, depth - 1)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for field in dataclasses.fields(value):
-            _gather(getattr(value, field.name, None), found, depth - 1)
+
+
+def _parts(value: Any) -> Iterable[tuple[Any, Any]]:
+    """What a structure holds, with the places or names of the parts."""
+    if isinstance(value, (tuple, list)):
+        return enumerate(value)
+    if isinstance(value, (dict, Mapping)):
+        return value.items()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value)]
+        return [(name, getattr(value, name, None)) for name in names]
+    return ()
+
+
+def paths(value: Any, depth: int = DEPTH) -> list[str]:
+    """Where each of the `tensors` is in a structure, in the same order: "0", "mask", "batch.x"."""
+    if isinstance(value, Tensor):
+        return [""]
+    if depth == 0 or value is None or isinstance(value, (str, bytes, int, float)):
+        return []
+    return [
+        f"{name}.{path}".rstrip(".")
+        for name, each in _parts(value) for path in paths(each, depth - 1)
+    ]
 
 
 def mapped(value: Any, change: Callable[[Tensor], Tensor]) -> Any:

@@ -1,24 +1,24 @@
 """Why no operation is named."""
 
-CHANGED = "an input was changed in place; watch with operations=True names the line"
+# Left out where the watch does so already.
+ADVICE = "; watch with operations=True names the operation"
+CHANGED = "an input was changed in place" + ADVICE
 LOSS = (
     "the loss is finite, and the gradient is bad where it enters the model: an operation outside "
-    "of the model is at fault; watch with operations=True names the operation"
+    "of the model is at fault" + ADVICE
 )
 LOSS_IS_BAD = (
-    "the loss was bad before backward began, and the watch did not see which operation made it; "
-    "watch with operations=True names the operation"
+    "the loss was bad before backward began, and the watch did not see which operation made it"
+    + ADVICE
 )
-MASK = "the -Inf of this mask reached the loss"
+MASK = "these infinities, which the program made as told, reached the loss"
 RELEASED = (
-    "the model was called again before backward, and the inputs of this call are gone; watch with "
-    "operations=True names the operation"
+    "the model was called again before backward, and the inputs of this call are gone" + ADVICE
 )
 SYNCHRONISED = (
-    "a replay on one rank would wait in SyncBatchNorm for the others; watch with operations=True "
-    "names the operation"
+    "a replay on one rank would wait in SyncBatchNorm for the others" + ADVICE
 )
-NOT_FOUND = "no replay gave a bad gradient; watch with operations=True names the operation"
+NOT_FOUND = "no replay gave a bad gradient" + ADVICE
 UNSEEN = (
     "the watch saw no call of the model in this step and cannot replay it; call model(x), not "
     "model.forward(x), and watch what torch.compile returned"

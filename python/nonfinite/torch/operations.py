@@ -33,9 +33,10 @@ def by_storage(pairs: Iterable[tuple[str, Tensor]]) -> dict[int, list[tuple[str,
     return found
 
 
-def name_of(names: Named, tensor: Tensor) -> tuple[str, Tensor] | None:
+def name_of(tensor: Tensor, *names: Named) -> tuple[str, Tensor] | None:
     """The name of a tensor or of what it is a view of, and the tensor of the model."""
-    known = names.get(storage(tensor), ())
+    key = storage(tensor)
+    known = [each for some in names for each in some.get(key, ())]
     if len(known) < 2:
         return known[0] if known else None
     start, end = span(tensor)
@@ -63,6 +64,11 @@ class Found:
     phase: str
     parameter: str | None = None
 
+    @property
+    def is_mask_from_outside(self) -> bool:
+        """Whether the -Inf is that of an input of the model, which may be a mask."""
+        return self.kind == INTENDED and self.parameter is not None
+
 
 class Operations(TorchDispatchMode):
     """Looks at the outputs of every operation while the mode is on.
@@ -71,11 +77,12 @@ class Operations(TorchDispatchMode):
     infinities. -Inf from an operation that got -Inf as a number (masked_fill, full) is a mask.
     `causes` has the operations that are left, and the masks, for the tensors that they made bad.
 
-    `named` gives names to parameters and buffers. `where` says which module is running, and
-    `backward` whether the operation belongs to a backward pass. `whole`: the mode sees the
-    program from the start, or the replay of a call with good inputs. A bad tensor that no operation
-    made comes from outside then, as the targets of a loss do, and the first operation that reads it
-    is an entry.
+    `named` gives names to parameters and buffers, and `inputs` to what the model got. -Inf of such
+    an input is a mask as long as nothing but -Inf comes of it. `where` says which module is
+    running, and `backward` whether the operation belongs to a backward pass. `whole`: the mode sees
+    the program from the start, or the replay of a call with good inputs. A bad tensor that no
+    operation made comes from outside then, as the targets of a loss do, and the first operation
+    that reads it is an entry.
     """
 
     def __init__(
@@ -187,7 +194,7 @@ class Operations(TorchDispatchMode):
         kept = {id(each): found for each, found in before}
         shown = []
         for number, each in enumerate(_floats(func, args, kwargs)):
-            name, own = name_of(self._named, each) or (f"{number}", each)
+            name, own = name_of(each, self.inputs, self._named) or (f"{number}", each)
             found = kept.get(id(each))
             shown.append(look(name, own) if found is None else replace(found, name=name))
         return tuple(shown)
@@ -212,7 +219,11 @@ class Operations(TorchDispatchMode):
         if kind is None and cause is None and self._whole:
             outside = next((each for each, found in inputs if not found.only_minus_inf), None)
             if outside is not None:
-                kind, parameter = ENTRY, self._name_of(outside, args, kwargs)
+                kind, parameter = ENTRY, _place_of(outside, args, kwargs)
+        only_minus_inf = all(each.only_minus_inf for each in outputs)
+        if kind is None and cause is not None and cause.is_mask_from_outside and not only_minus_inf:
+            cause = replace(cause, kind=ENTRY, number=self._found)
+            self._found += 1
         known = cause is not None and cause.kind != INTENDED
         if kind == ENTRY or kind is not None and not known:
             operator = str(func)
@@ -232,12 +243,6 @@ class Operations(TorchDispatchMode):
             for each in bad if outside is None else [*bad, outside]:
                 self.causes.set(each, cause)
 
-    def _name_of(self, tensor: Tensor, args: Any, kwargs: Any) -> str:
-        """The name of a tensor from outside."""
-        number = [each is tensor for each in tensors((args, kwargs))].index(True)
-        name = f"tensor {number} of the operation, which was bad before the watch saw it"
-        return (name_of(self.inputs, tensor) or (name,))[0]
-
     def _kind(
         self,
         func: Any,
@@ -248,7 +253,7 @@ class Operations(TorchDispatchMode):
     ) -> tuple[str | None, str | None]:
         """The kind, and the name of a bad parameter. None: explained."""
         for tensor, found in inputs:
-            named = name_of(self._named, tensor)
+            named = name_of(tensor, self.inputs, self._named)
             # The mode may have seen what made the parameter bad, as a step of the optimizer.
             known = self.causes.get(tensor) is not None
             if named is not None and not known and not found.only_minus_inf:
@@ -264,6 +269,11 @@ class Operations(TorchDispatchMode):
             keeps = _name(func) in _KEEP_SIGNS and factor == abs(factor)
             if overflows and keeps and all(found.only_minus_inf for _, found in inputs):
                 return ORIGIN, None
+            given = [name_of(tensor, self.inputs) for tensor, _ in inputs]
+            given = [each[0] for each in given if each is not None]
+            if given and all(found.only_minus_inf for _, found in inputs):
+                mask = all(each.only_minus_inf for each in outputs)
+                return INTENDED if mask else ENTRY, given[0]
             return None, None
         if masks and not nan:
             return INTENDED, None
@@ -273,13 +283,15 @@ class Operations(TorchDispatchMode):
 
     def cause_of(self, outputs: Any, *, masks: bool = False) -> Found | None:
         """The operation behind bad tensors: the first in time, if there are several. With `masks`
-        also one that made -Inf as told."""
-        found = [
-            cause for each in tensors(outputs)
-            if (cause := self.causes.get(each)) is not None and not finite(each)
-            and (masks or cause.kind != INTENDED)
-        ]  # fmt: skip
-        return min(found, key=lambda cause: cause.number, default=None)
+        also one that made infinities as told, if nothing else is bad."""
+        bad = [each for each in tensors(outputs) if not finite(each)]
+        causes = [(each, self.causes.get(each)) for each in bad]
+        real = [cause for _, cause in causes if cause is not None and cause.kind != INTENDED]
+        if real or not masks:
+            return min(real, key=lambda cause: cause.number, default=None)
+        if any(cause is None and not look("", each).only_minus_inf for each, cause in causes):
+            return None
+        return next((cause for _, cause in causes if cause is not None), None)
 
 
 _OVERWRITES = {"aten::fill_", "aten::copy_", "aten::zero_", "aten::normal_", "aten::uniform_"}
@@ -297,6 +309,12 @@ _OF_LISTS = ("aten::_foreach_", "aten::_fused_adam", "aten::_fused_sgd", "aten::
 
 
 RUNNING = ("running_mean", "running_var")
+
+
+def _place_of(tensor: Tensor, args: Any, kwargs: Any) -> str:
+    """The name of a tensor from outside that is no input of the model."""
+    number = [each is tensor for each in tensors((args, kwargs))].index(True)
+    return f"tensor {number} of the operation, which was bad before the watch saw it"
 
 
 def _look_before(tensor: Tensor) -> Look:

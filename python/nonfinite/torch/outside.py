@@ -182,12 +182,22 @@ class Outside:
         others = torch._C._len_torch_dispatch_stack()
         if self._is_open or others or threading.get_ident() != self._thread:
             return
+        mode = self._window()
+        if len(mode.places) + len(mode.causes) > MANY:
+            mode.forget()
+        self._is_open = True
+        mode.__enter__()
+
+    def _window(self) -> _Window:
         if self._mode is None:
             self._mode = _Window(self._names)
-        if len(self._mode.places) + len(self._mode.causes) > MANY:
-            self._mode.forget()
-        self._is_open = True
-        self._mode.__enter__()
+        return self._mode
+
+    def explain(self, bad: list[Tensor], found: Found) -> None:
+        """An operation of a watched model made the infinities of these tensors as told."""
+        if self._watches and threading.get_ident() == self._thread:
+            for each in bad:
+                self._window().causes.set(each, found)
 
     def close(self) -> bool:
         """A watched model is called, or backward begins. Returns whether operations were looked at

@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from nonfinite.torch.frames import Place
 from nonfinite.torch.hooked import owns
-from nonfinite.torch.look import finite, look, mapped, tensors, version
+from nonfinite.torch.look import finite, look, mapped, paths, tensors, version
 from nonfinite.torch.operations import RUNNING, Found, Named, Operations, by_storage
-from nonfinite.trace.results import Look
+from nonfinite.trace.results import INTENDED, Look
 
 
 @dataclass(eq=False, slots=True)
@@ -49,6 +49,10 @@ class Call:
     """The gradients of these outputs, by the number of the output."""
     hooks: list[Any] = field(default_factory=list)
     """Those of the gradients of the inputs."""
+    mask: Found | None = None
+    """What made the infinities in the outputs, if these are as told."""
+    returns: "Call | None" = None
+    """The call inside whose output is an output of this call, too."""
     released: bool = False
     reopens: bool = False
     """Of the outermost call: whether the look at operations outside of the model goes on."""
@@ -56,6 +60,21 @@ class Call:
     def inputs(self) -> list[Tensor]:
         """The tensors that the module got."""
         return tensors((self.args, self.kwargs))
+
+    def given(self) -> list[tuple[str, Tensor]]:
+        """The tensors that the model got, with their names: an input that was passed by keyword has
+        its own name. An input that was changed in place since is not what the model got."""
+        call = self.outermost()
+        names = (*paths(call.args or ()), *paths(call.kwargs or {}))
+        inputs = zip(names, call.inputs(), call.versions, strict=False)
+        return [(f"input {n} of the model", x) for n, x, before in inputs if version(x) == before]
+
+    def given_mask(self) -> Found | None:
+        """What made the infinities that the program got, if these are as told."""
+        call: Call | None = self.outermost()
+        while call is not None and call.mask is None:
+            call = call.returns
+        return call and call.mask
 
     def outermost(self) -> "Call":
         """The call that the program itself made."""
@@ -210,10 +229,9 @@ def as_before(call: Call) -> Any:
 
 def _mode(call: Call, named: Named, where: Callable[[], Any]) -> Operations:
     """For a replay in forward."""
-    names = {**named}
-    for key, pairs in names_of(call).items():
-        names[key] = [*pairs, *names.get(key, ())]
-    return Operations(names, where, lambda: False, whole=not call.inputs_bad())
+    mode = Operations(named, where, lambda: False, whole=not call.inputs_bad())
+    mode.inputs = by_storage(call.given())
+    return mode
 
 
 def forward(
@@ -223,7 +241,7 @@ def forward(
     mode = _mode(call, named, where)
     with as_before(call), mode:
         output = call.module.forward(*call.args, **call.kwargs)
-    return mode.cause_of(output), bad_looks(output)
+    return mode.cause_of(output, masks=True), bad_looks(output)
 
 
 def bad_looks(output: Any) -> tuple[Look, ...]:
@@ -243,13 +261,14 @@ def until_bad_input(
     found: list[Found] = []
 
     def look(_: Any, args: Any, kwargs: Any) -> None:
-        cause = mode.cause_of((args, kwargs))
+        cause = mode.cause_of((args, kwargs), masks=True)
         if cause is not None:
             found.append(cause)
-            raise _EnoughError
+            if cause.kind != INTENDED:
+                raise _EnoughError
 
     _run(call, mode, child.register_forward_pre_hook(look, with_kwargs=True))
-    return found[0] if found else None
+    return found[-1] if found else None
 
 
 def until_bad_output(
@@ -263,13 +282,14 @@ def until_bad_output(
     def look(_: Any, args: Any, kwargs: Any, output: Any) -> None:
         nonlocal looks
         looks = bad_looks(output) or looks
-        cause = mode.cause_of(output)
-        if cause is not None or not all(each.only_minus_inf for each in looks):
-            found.append(cause)
+        cause = mode.cause_of(output, masks=True)
+        found.append(cause)
+        unknown = cause is None and not all(each.only_minus_inf for each in looks)
+        if unknown or cause is not None and cause.kind != INTENDED:
             raise _EnoughError
 
     _run(call, mode, child.register_forward_hook(look, with_kwargs=True))
-    return (found[0] if found else None), looks
+    return (found[-1] if found else None), looks
 
 
 def _run(call: Call, mode: Operations, hook: Any) -> None:
@@ -329,12 +349,3 @@ def backward(call: Call, named: Named, running: Running) -> Found | None:
             )  # fmt: skip
     return min(found, key=lambda cause: cause.number, default=None)
 
-
-def names_of(call: Call) -> Named:
-    """Names for the inputs of the model itself, so that the first operation that reads a bad one
-    is an entry. An input that was changed in place since is not what the model got."""
-    outermost = call.outermost()
-    pairs = enumerate(zip(outermost.inputs(), outermost.versions, strict=True))
-    return by_storage(
-        (f"input {n} of the model", each) for n, (each, before) in pairs if version(each) == before
-    )

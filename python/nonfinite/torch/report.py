@@ -64,6 +64,9 @@ class Finding:
     """The rank of the process, if torch.distributed runs."""
     parameter: str | None = None
     """The bad parameter, buffer or input that an entry reads."""
+    bad_inputs: tuple[Look, ...] = ()
+    """What the model got that was bad before any operation. Empty if that explains nothing: the
+    operation got finite numbers."""
     note: str | None = None
     history: tuple[Past, ...] = ()
     """The first step and the last ones, if the largest weight has grown more than a hundredfold."""
@@ -82,15 +85,23 @@ class Finding:
         path = f"model.{self.module}" if self.module else "model"
         where = "outside of the model" if self.module is None else f"in {path} ({self.module_type})"
         rank = "" if self.rank is None else f", rank {self.rank}"
-        head = f"{self.kind} in {self.phase}: {self.operator or 'some operation'} {where}"
-        lines = [f"{head}, step {self.step}{rank}"]
-        if self.kind in WORDS:
+        operation = f"{self.operator or 'some operation'} {where}"
+        given = {each.name: f"{each.name} had {each.bad_words}" for each in self.bad_inputs}
+        read = given.pop(self.parameter or "", None)
+        head = f" in {self.phase}: {operation}"
+        if read is not None:
+            head = f": before any operation {read}"
+        lines = [f"{self.kind}{head}, step {self.step}{rank}"]
+        lines += [f"  before any operation {each}" for each in given.values()]
+        if read is not None:
+            lines.append(f"  first read in {self.phase} by {operation}")
+        elif self.kind in WORDS:
             beside = self.kind == ORIGIN and any(each.bad for each in self.inputs)
             words = "the inputs have -Inf, the output has +Inf" if beside else WORDS[self.kind]
             lines.append(f"  {words}")
         if self.file is not None:
             lines.append(f"  {self.file}:{self.line}: {self.code or ''}".rstrip())
-        if self.parameter is not None:
+        if self.parameter is not None and read is None:
             lines.append(f"  reads bad {self.parameter}")
         # An input of the model is named "input 0 of the model". Names of parameters have no space.
         lines += [
@@ -118,8 +129,10 @@ def made(
     step: int,
     note: str | None,
     history: tuple[Past, ...],
+    given: tuple[Look, ...],
 ) -> Finding:
-    """A finding of an operation, or of bad `outputs` whose operation is not known."""
+    """A finding of an operation, or of bad `outputs` whose operation is not known. `given`: the bad
+    inputs of the model."""
     distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
     file, line = place or (None, None)
     return Finding(
@@ -136,6 +149,7 @@ def made(
         step=step,
         rank=torch.distributed.get_rank() if distributed else None,
         parameter=found.parameter if found else None,
+        bad_inputs=() if found and found.kind == ORIGIN else given,
         note=note,
         history=history,
     )

@@ -26,14 +26,14 @@ from nonfinite.torch.hooked import (
 )
 from nonfinite.torch.later import Later
 from nonfinite.torch.look import finite, in_transform, is_away, is_batched, look, tensors, version
-from nonfinite.torch.operations import Found, Named, Operations, named
+from nonfinite.torch.operations import Found, Named, Operations, by_storage, named
 from nonfinite.torch.outside import in_backward, outside
 from nonfinite.torch.refuse import refuse
 from nonfinite.torch.replay import Call, Calls, PerThread, Running
 from nonfinite.torch.replays import Replays
 from nonfinite.torch.report import BACKWARD, FORWARD, BadValueError, Finding, made
 from nonfinite.torch.scaler import Scaler
-from nonfinite.trace.results import INTENDED, Look
+from nonfinite.trace.results import ENTRY, INTENDED, Look
 
 
 class Watch:
@@ -92,7 +92,8 @@ class Watch:
         self._calls = Calls()
         self._replays = Replays(model)
         self._found_in: int | None = None
-        self._masks: set[nn.Module] = set()
+        # Modules that make infinities as told: how many +Inf, and the operation, if known.
+        self._masks: dict[nn.Module, dict[int, Found | None]] = {}
         self._devices = {each.device.type for each in model.parameters()} | {"cpu"}
         self._paths: dict[nn.Module, str] = {}
         self.names: Named = {}
@@ -104,7 +105,7 @@ class Watch:
         self._reached = False
         self._once_a_step = once_a_step
         self._later = Later()
-        self._seen: tuple[weakref.ref[Tensor], int] | None = None
+        self._seen: tuple[weakref.ref[Tensor], int, Call] | None = None
 
     @property
     def first(self) -> Finding | None:
@@ -201,7 +202,7 @@ class Watch:
         if self._mode is not None:
             self._running.enter(module)
             if parent is None:
-                self._mode.inputs = replay.names_of(call)
+                self._mode.inputs = by_storage(call.given())
         if self._backward and torch.is_grad_enabled():
             self._calls.append(call)
 
@@ -265,23 +266,27 @@ class Watch:
 
     def _look(self, call: Call, output: Any) -> None:
         """Looks at the output of a call, or asks the device, and waits for gradients."""
-        module, now = call.module, list[Tensor]()
+        now = list[Tensor]()
         outputs = tensors(output)
         for number, each in enumerate(outputs):
             # A container often returns the output of its last child.
             if self._seen is not None and self._seen[0]() is each:
                 # In inference mode nothing tells a change in place.
                 if self._seen[1] == version(each) != -1:
+                    call.returns = self._seen[2]
                     continue
             if self.is_later(each):
                 self._later.ask(each, partial(self._bad_later, call, number))
             elif not finite(each):
                 now.append(each)
                 continue
-            self._seen = weakref.ref(each), version(each)
-        if now and not self._only_a_mask(module, now):
+            self._seen = weakref.ref(each), version(each), call
+        if now and not self._only_masks(call, [look("", each) for each in now]):
             self._bad_output(call, output)
+        if call.mask is not None and self._backward:
+            outside.explain(now, call.mask)
         if call.parent is None:
+            self._seen = None
             gradients = self._backward and torch.is_grad_enabled()
             if gradients:
                 call.outputs = [weakref.ref(each) for each in outputs if each.requires_grad]
@@ -289,8 +294,14 @@ class Watch:
             if not (gradients and call.outputs):
                 self._later.answer()
 
-    def _only_a_mask(self, module: nn.Module, bad: list[Tensor]) -> bool:
-        return module in self._masks and all(look("", each).only_minus_inf for each in bad)
+    def _only_masks(self, call: Call, bad: list[Look]) -> bool:
+        """Whether the bad outputs of a call are as those of a call before, which were as told."""
+        known = self._masks.get(call.module, {})
+        infinities = sum(each.pos_inf for each in bad)
+        if infinities not in known or any(each.nan for each in bad):
+            return False
+        call.mask = known[infinities]
+        return True
 
     def is_later(self, tensor: Tensor) -> bool:
         """Whether the answer about a tensor stays on the device."""
@@ -300,7 +311,7 @@ class Watch:
 
     def _bad_later(self, call: Call, number: int, seen: Look | None) -> bool:
         """An output of a call was bad."""
-        if call.module in self._masks and (seen is None or seen.only_minus_inf):
+        if call.module in self._masks and (seen is None or self._only_masks(call, [seen])):
             return False
         return self._bad_output(call, None, _named(f"output {number}", seen))
 
@@ -312,13 +323,18 @@ class Watch:
         innermost, note = call, None
         outputs = replay.bad_looks(output)
         if self._mode is not None:
-            found = self._mode.cause_of(output)
+            found = self._mode.cause_of(output, masks=True)
         else:
             call, found, again, note = self._replays.forward(call)
             outputs = outputs or again or seen
-        if found is None and note is None and all(each.only_minus_inf for each in outputs):
+        if found is None and note is None:
             # No operation made the -Inf of other numbers: a mask.
-            self._masks.add(innermost.module)
+            intended = all(each.only_minus_inf for each in outputs)
+        else:
+            intended = found is not None and found.kind == INTENDED
+        if intended and not any(each.nan for each in (*outputs, *seen)):
+            infinities = sum(each.pos_inf for each in outputs)
+            self._masks.setdefault(innermost.module, {})[infinities] = innermost.mask = found
             return False
         self._report(FORWARD, call, found, outputs, note)
         return True
@@ -417,10 +433,14 @@ class Watch:
             return
         seen = self._mode or seen
         found = seen.cause_of(bad, masks=True) if seen is not None else None
+        masks = (call.given_mask() for call in reversed(self._calls))
+        found = found or next(filter(None, masks), None)
         if self._is_expected(self._scaler.expects_loss(found)):
             return
         note = notes.LOSS_IS_BAD if found is None else None
-        if found is not None and found.kind == INTENDED:
+        if found is not None and found.is_mask_from_outside:
+            found = dataclasses.replace(found, kind=ENTRY)
+        elif found is not None and found.kind == INTENDED:
             note = notes.MASK
         looks = tuple(look(f"loss {n}" if n else "loss", each) for n, each in enumerate(bad))
         self._report(FORWARD, None, found, looks, note, outside=True)
@@ -478,9 +498,12 @@ class Watch:
         if place is None and (outside or phase == FORWARD):
             # For a bad gradient from outside: the line that calls backward.
             place = frames.caller()
+        if note is not None and self._mode is not None:
+            note = note.removesuffix(notes.ADVICE)
         scaled = self._scaler.note() if phase == BACKWARD else None
         finding = made(
             found,
+            given=self._bad_inputs(call),
             phase=phase,
             module=None if module is None else self._paths.get(module, "?"),
             module_type="" if module is None else type(eager(module)).__name__,
@@ -496,6 +519,13 @@ class Watch:
             self._on_bad(finding)
         elif self._on_bad == "raise":
             raise BadValueError(finding)
+
+    def _bad_inputs(self, call: Call | None) -> tuple[Look, ...]:
+        """What the model got that was bad: in the call, or in all calls of the step."""
+        calls = [each for each in self._calls if each.parent is None] if call is None else [call]
+        return tuple(
+            look(name, each) for some in calls for name, each in some.given() if not finite(each)
+        )
 
     def _step(self) -> int:
         """How many calls of the model came before this one."""

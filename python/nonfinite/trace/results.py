@@ -70,16 +70,21 @@ class Look:
             found.append(index)
         return tuple(reversed(found))
 
+    @property
+    def bad_words(self) -> str:
+        """How many NaN and infinities there are, and where the first one is."""
+        counts = [(self.nan, "NaN"), (self.pos_inf, "+Inf"), (self.neg_inf, "-Inf")]
+        parts = [f"{count} {what}" for count, what in counts if count]
+        if self.first is not None:
+            place = self.coordinate
+            parts.append(f"first at {list(place) if place is not None else self.first}")
+        return ", ".join(parts)
+
     def __str__(self) -> str:
         shape = "?" if self.shape is None else ", ".join(map(str, self.shape))
         parts = [f"{self.name}: {self.dtype}[{shape}]"]
-        counts = [(self.nan, "NaN"), (self.pos_inf, "+Inf"), (self.neg_inf, "-Inf")]
-        found = [f"{count} {what}" for count, what in counts if count]
-        if found:
-            parts.append(", ".join(found))
-            if self.first is not None:
-                place = self.coordinate
-                parts.append(f"first at {list(place) if place is not None else self.first}")
+        if self.bad:
+            parts.append(self.bad_words)
         if self.min is not None and self.max is not None:
             parts.append(f"finite from {self.min:.6g} to {self.max:.6g}")
         if self.zeros:
