@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch_faults import INF, NAN, SOURCE, Regression, diverged, line_of, train
+from torch_faults import INF, NAN, SOURCE, Regression, Root, diverged, line_of, train
 
 from nonfinite.torch import BadValueError, watch
 
@@ -329,3 +329,40 @@ def test_a_mask_among_the_inputs_is_no_bad_data(options):
     with watch(Features(nn.Linear(4, 4)), on_bad="record", **options) as found:
         found._model(torch.ones(3, 4), mask[:1]).log().mean().backward()
     assert found.first.kind == "origin" and "before any operation" not in str(found.first)
+
+
+class Captions(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, scale, pixel_values=None, batch=None):
+        x = pixel_values if batch is None else batch["pixel_values"]
+        return (self.layer(x) * scale).square().sqrt()
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("give,name", [
+    (lambda x: ((1, x), {}), "1"),
+    (lambda x: ((1,), {"pixel_values": x}), "pixel_values"),
+    (lambda x: ((1,), {"batch": {"pixel_values": x}}), "batch.pixel_values"),
+    (lambda x: ((1, None, {"pixel_values": x}), {}), "2.pixel_values"),
+])  # fmt: skip
+def test_names_of_inputs(give, name, options):
+    """By keyword the name, otherwise the place among the arguments."""
+    x = torch.ones(3, 4)
+    x[1, 2] = NAN
+    args, kwargs = give(x)
+    with watch(Captions(), on_bad="record", **options) as found:
+        found._model(*args, **kwargs)
+    assert found.first.parameter == f"input {name} of the model"
+
+
+def test_the_name_of_an_input_whose_gradient_is_bad():
+    """A change in place leaves no replay that would name the operation."""
+    with watch(Root(), on_bad="record") as found:
+        x = torch.ones(3, 4, requires_grad=True) * 1
+        y = found._model(x=x)
+        x.add_(1)
+        y.sum().backward()
+    assert [each.name for each in found.first.outputs] == ["gradient of input x of the model"]

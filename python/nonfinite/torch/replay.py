@@ -61,13 +61,18 @@ class Call:
         """The tensors that the module got."""
         return tensors((self.args, self.kwargs))
 
+    def names(self) -> list[str]:
+        """The names of the inputs of an outermost call: an input that was passed by keyword has its
+        own name."""
+        found = (*paths(self.args or ()), *paths(self.kwargs or {}))
+        return [f"input {name} of the model" for name in found]
+
     def given(self) -> list[tuple[str, Tensor]]:
-        """The tensors that the model got, with their names: an input that was passed by keyword has
-        its own name. An input that was changed in place since is not what the model got."""
+        """The tensors that the model got, with their names. An input that was changed in place since
+        is not what the model got."""
         call = self.outermost()
-        names = (*paths(call.args or ()), *paths(call.kwargs or {}))
-        inputs = zip(names, call.inputs(), call.versions, strict=False)
-        return [(f"input {n} of the model", x) for n, x, before in inputs if version(x) == before]
+        inputs = zip(call.names(), call.inputs(), call.versions, strict=False)
+        return [(name, each) for name, each, before in inputs if version(each) == before]
 
     def given_mask(self) -> Found | None:
         """What made the infinities that the program got, if these are as told."""

@@ -350,10 +350,10 @@ class Watch:
                 if each.is_leaf:
                     # A parameter, which stays.
                     call.hooks.append(handle)
-        for number, each in enumerate(call.inputs()):
+        for name, each in zip(call.names(), call.inputs(), strict=True):
             if each.requires_grad:
                 # A program may call its model with one tensor in many steps.
-                hook = partial(self._see, f"gradient of input {number}", call, None)
+                hook = partial(self._see, f"gradient of {name}", call, None)
                 call.hooks.append(each.register_hook(hook))
 
     def _gradient(self, call: Call, number: int, grad: Tensor) -> None:
