@@ -6,6 +6,8 @@ import inspect
 import io
 import re
 import runpy
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -291,3 +293,60 @@ def test_errors_of_torch_have_no_frames_of_its_own():
     with watch(model, on_bad="record") as found:
         model(-torch.ones(2))
     assert found.first.note == "the replay failed: RuntimeError: it failed"
+
+
+PROGRAM = """
+import torch
+from torch import nn
+from nonfinite.torch import watch
+
+class Root(nn.Module):
+    def forward(self, x):
+        return ROOT
+
+model = nn.Sequential(nn.Linear(4, 4), nn.Sequential(Root()))
+with watch(model, OPTIONS):
+    model(torch.ones(3, 4)).sum().backward()
+"""
+
+
+@pytest.mark.parametrize("options", ["", "operations=True", "once_a_step=True"])
+@pytest.mark.parametrize("root", ["(x * 0).log()", "(x * 0).sqrt()"])
+def test_a_finding_is_the_last_that_a_reader_sees(root, options, tmp_path):
+    """In forward and in backward. Around the finding stand the lines of the program only."""
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM.replace("ROOT", root).replace("OPTIONS", options))
+    ran = subprocess.run([sys.executable, path], capture_output=True, text=True, check=False)
+    head, _, report = ran.stderr.partition("nonfinite.torch.BadValueError: ")
+    files = re.findall('File "(.*)", line (.*), in', head)
+    assert files == [(str(path), "12")] and len(head.splitlines()) <= 4, ran.stderr
+    assert report.startswith("origin in ") and report.splitlines()[-1].startswith("  output 0: ")
+
+
+CAUSES = {
+    "all labels are ignored": lambda y: F.cross_entropy(y, torch.full((3,), -100)),
+    "a row is masked whole": lambda y: y.masked_fill(torch.eye(3, 4) >= 0, -INF).softmax(-1).sum(),
+    "a division by zero (a norm, a sum, a count): input 1 has 3 zeros":
+        lambda y: (y / (y * 0).norm(dim=-1, keepdim=True)).sum(),
+    "the logarithm of zero: input 0 has 12 zeros": lambda y: (y * 0).log().sum(),
+    "the logarithm of a negative number": lambda y: (y * 0 - 1).log().sum(),
+    "the square root of a negative number": lambda y: (y * 0 - 1).sqrt().sum(),
+    "the slope of a square root": lambda y: (y * 0).sqrt().sum(),
+    "the mean of no elements": lambda y: y[:0].mean(),
+    "the deviation of a single element": lambda y: y[0, 0].std(),
+    "an overflow: float16 ends at 65504": lambda y: (y * 0 + 1e5).half().sum(),
+    "a target is too long for its input": lambda y: F.ctc_loss(
+        y[:, None].log_softmax(-1), torch.ones(1, 5, dtype=torch.long), [3], [5]
+    ),
+    # Nothing common: the numbers show no zero, and no other reason.
+    None: lambda y: (y * 0 + 2).acos().sum(),
+}
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_common_causes_are_told_in_a_line(cause):
+    model = nn.Linear(4, 4)
+    with watch(model, on_bad="record") as found:
+        CAUSES[cause](model(torch.ones(3, 4))).backward()
+    lines = [line for line in str(found.first).splitlines() if line.startswith("  cause: ")]
+    assert [line[: 9 + len(cause or "")] for line in lines] == [f"  cause: {cause}"] * bool(cause)

@@ -5,7 +5,7 @@ import linecache
 import os
 import sys
 from functools import cache
-from types import FrameType
+from types import FrameType, TracebackType
 
 import torch
 from torch import nn
@@ -39,6 +39,20 @@ def caller() -> Place | None:
             return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
     return None
+
+
+def of_user(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback with the lines of the user only, and with the first line, which is that of the
+    `with` statement."""
+    kept, first = [], trace
+    while trace is not None:
+        if trace is first or is_users(trace.tb_frame.f_code.co_filename):
+            kept.append(trace)
+        trace = trace.tb_next
+    found: TracebackType | None = None
+    for each in reversed(kept):
+        found = TracebackType(found, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return found
 
 
 def called(modules: list[nn.Module]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from nonfinite._native import NonFiniteError
-from nonfinite.torch import frames
+from nonfinite.torch import frames, notes
 from nonfinite.trace.results import ORIGIN, WORDS, Look, as_json
 
 FORWARD, BACKWARD = "forward", "backward"
@@ -64,6 +64,8 @@ class Finding:
     """The rank of the process, if torch.distributed runs."""
     parameter: str | None = None
     """The bad parameter, buffer or input that an entry reads."""
+    cause: str | None = None
+    """What is behind the finding, if that is a common fault, such as a logarithm of zero."""
     bad_inputs: tuple[Look, ...] = ()
     """What the model got that was bad before any operation. Empty if that explains nothing: the
     operation got finite numbers."""
@@ -99,6 +101,8 @@ class Finding:
             beside = self.kind == ORIGIN and any(each.bad for each in self.inputs)
             words = "the inputs have -Inf, the output has +Inf" if beside else WORDS[self.kind]
             lines.append(f"  {words}")
+        if self.cause is not None:
+            lines.append(f"  cause: {self.cause}")
         if self.file is not None:
             lines.append(f"  {self.file}:{self.line}: {self.code or ''}".rstrip())
         if self.parameter is not None and read is None:
@@ -149,6 +153,7 @@ def made(
         step=step,
         rank=torch.distributed.get_rank() if distributed else None,
         parameter=found.parameter if found else None,
+        cause=found and notes.cause(found.kind, found.operator, found.inputs, found.outputs),
         bad_inputs=() if found and found.kind == ORIGIN else given,
         note=note,
         history=history,
@@ -156,7 +161,10 @@ def made(
 
 
 class BadValueError(NonFiniteError):
-    """A watched model made a NaN or an infinity. `finding` says where, and there is no `census`."""
+    """A watched model made a NaN or an infinity. `finding` says where, and there is no `census`. The
+    traceback has the lines of the program, and not those of torch and of the watch."""
+
+    __module__ = "nonfinite.torch"
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(str(finding))

@@ -161,6 +161,8 @@ class Watch:
             self._running = Running(None)
             self._release()
             self._entered = False
+        if isinstance(error, BadValueError):
+            error.__traceback__ = frames.of_user(trace)
         if kind is None:
             self._called.warn()
 
