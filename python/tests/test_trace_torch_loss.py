@@ -168,7 +168,7 @@ def test_a_bad_input_with_operations():
             model(x)
     finding = error.value.finding
     assert (finding.kind, finding.parameter) == ("entry", "input 0 of the model")
-    assert (finding.module, finding.step) == ("0", 1)
+    assert (finding.module, finding.call) == ("0", 1)
 
 
 # The rate, the factor of the input, and what overflows first: a product in the model, the squares

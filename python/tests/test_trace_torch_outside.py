@@ -65,7 +65,7 @@ def test_weights_that_are_well_are_no_history():
         for divisor in (1, 1, 0):
             (model(torch.ones(3, 4)).mean() / divisor).backward()
     assert found.first.operator == "aten.div.Tensor" and found.first.history == ()
-    assert found.first.step == 2
+    assert found.first.call == 2
 
 
 def through_tensor(loss, model):

@@ -150,7 +150,7 @@ def test_a_replica_of_data_parallel(options):
         replica.weight, replica.bias = model.weight, model.bias
         replica(X)
         model(X)
-    assert found.findings == [] and found.steps == 1
+    assert found.findings == [] and found.calls == 1
 
 
 @pytest.mark.parametrize("options", MODES, ids=str)

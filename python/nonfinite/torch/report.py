@@ -59,7 +59,9 @@ class Finding:
     inputs: tuple[Look, ...]
     outputs: tuple[Look, ...]
     step: int
-    """How many calls of the model came before."""
+    """How many steps of training came before."""
+    call: int
+    """How many calls of the model came before, also those that trained nothing."""
     rank: int | None
     """The rank of the process, if torch.distributed runs."""
     parameter: str | None = None
@@ -93,7 +95,8 @@ class Finding:
         head = f" in {self.phase}: {operation}"
         if read is not None:
             head = f": before any operation {read}"
-        lines = [f"{self.kind}{head}, step {self.step}{rank}"]
+        call = f", call {self.call} of the model" if self.call != self.step else ""
+        lines = [f"{self.kind}{head}, step {self.step}{call}{rank}"]
         lines += [f"  before any operation {each}" for each in given.values()]
         if read is not None:
             lines.append(f"  first read in {self.phase} by {operation}")
@@ -131,6 +134,7 @@ def made(
     place: tuple[str, int] | None,
     outputs: tuple[Look, ...],
     step: int,
+    call: int,
     note: str | None,
     history: tuple[Past, ...],
     given: tuple[Look, ...],
@@ -151,6 +155,7 @@ def made(
         inputs=found.inputs if found else (),
         outputs=found.outputs if found else outputs,
         step=step,
+        call=call,
         rank=torch.distributed.get_rank() if distributed else None,
         parameter=found.parameter if found else None,
         cause=found and notes.cause(found.kind, found.operator, found.inputs, found.outputs),

@@ -15,6 +15,8 @@ class Scaler:
             raise TypeError(f"scaler is a {type(scaler).__name__}, and must be a GradScaler")
         self._scaler = scaler
         self.overflows = 0
+        # At the last bad gradient.
+        self._scale_before: float | None = None
 
     def _scale(self) -> float | None:
         on = self._scaler is not None and self._scaler.is_enabled()
@@ -22,10 +24,19 @@ class Scaler:
 
     def expects(self) -> bool:
         """Whether a bad gradient is an overflow, which the scaler takes care of. Counts it."""
-        scale = self._scale()
+        scale = self._scale_before = self._scale()
         overflows = scale is not None and scale > 1
         self.overflows += overflows
         return overflows
+
+    def skipped(self) -> bool:
+        """Whether the scaler has left out a step because of a bad gradient, and lowered its scale.
+        Asks the device only after a bad gradient."""
+        before, scale = self._scale_before, self._scale() if self._scale_before else None
+        lower = before is not None and scale is not None and scale < before
+        if lower:
+            self._scale_before = None
+        return lower
 
     def expects_loss(self, found: Found | None) -> bool:
         """The same of a bad loss, which is an overflow if the operation behind it multiplies finite

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from nonfinite.torch import frames, notes, replay
 from nonfinite.torch.called import Called
@@ -42,8 +43,11 @@ class Watch:
 
     model: the model. It may be compiled by torch.compile, or have parts that are.
 
+    A step ends when an optimizer has changed the model, or with a call of `step()`. Calls without
+    gradients or in eval mode, such as those of a validation, belong to the step before.
+
     on_bad: "raise" raises BadValueError. "record" collects findings in `findings`, one for each
-    step. A function is called with each finding.
+    call of the model. A function is called with each finding.
 
     backward: whether to look at gradients and at the loss, too.
 
@@ -80,8 +84,12 @@ class Watch:
             raise ValueError("on_bad must be 'raise', 'record' or a function")
         refuse(model)
         self.findings: list[Finding] = []
-        """One finding for each step in which there was one."""
+        """One finding for each call of the model in which there was one."""
         self.steps = 0
+        """The steps of training that have begun."""
+        self.calls = 0
+        """The calls of the model, also those that train nothing."""
+        self._step_ended = False
         self._model, self._on_bad, self._scaler = model, on_bad, Scaler(scaler)
         self._top = inside_parallel(model)
         self._backward, self._operations = backward, operations
@@ -117,6 +125,11 @@ class Watch:
         """How often a gradient overflowed under the GradScaler, as expected."""
         return self._scaler.overflows
 
+    def step(self) -> None:
+        """Ends a step, in a program that has no optimizer of torch."""
+        self.steps += 1
+        self._step_ended = False
+
     def __enter__(self) -> "Watch":
         if self._entered:
             raise RuntimeError("this watch is in use: make another one for an inner `with`")
@@ -136,6 +149,7 @@ class Watch:
                         exits.callback(parameter.register_hook(hook).remove)
                 outside.join(self)
                 exits.callback(outside.leave, self)
+            exits.callback(register_optimizer_step_post_hook(self._stepped).remove)
             if self._operations:
                 where = self._running.module
                 self._mode = Operations(self.names, where, in_backward, whole=True)
@@ -222,7 +236,21 @@ class Watch:
                 if not self._calls:
                     self._forget()
             self._ended = False
+            self.calls += 1
+            self.steps = self.steps or 1
+            if torch.is_grad_enabled() and self._model.training:
+                self._trains()
+
+    def _trains(self) -> None:
+        """Training goes on: in a new step, if the one before has ended."""
+        if self._step_ended or self._scaler.skipped():
+            self._step_ended = False
             self.steps += 1
+
+    def _stepped(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        """An optimizer has made a step."""
+        changed = {id(each) for group in optimizer.param_groups for each in group["params"][:1]}
+        self._step_ended |= not changed.isdisjoint(map(id, self._model.parameters()))
 
     def _after(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         if torch.compiler.is_compiling() or in_transform():
@@ -244,7 +272,7 @@ class Watch:
             self._running.leave(output)
             if not stack:
                 self._mode.inputs = {}
-        if output is not None and self._found_in != self.steps:
+        if output is not None and self._found_in != self.calls:
             self._look(call, output)
         if call.parent is not None:
             call.release_inputs()
@@ -320,7 +348,7 @@ class Watch:
     def _bad_output(self, call: Call, output: Any, seen: tuple[Look, ...] = ()) -> bool:
         """Names the operation behind a bad output, which may be gone. Then `seen` is what the
         device saw. Returns whether there is a finding."""
-        if self._found_in == self.steps:
+        if self._found_in == self.calls:
             return True
         innermost, note = call, None
         outputs = replay.bad_looks(output)
@@ -370,7 +398,7 @@ class Watch:
         if self._replays.running is not None or is_batched(grad):
             return
         self._reached = True
-        if self._found_in == self.steps:
+        if self._found_in == self.calls:
             return
         bad = partial(self._bad_gradient, title, call, parameter)
         if not self.is_later(grad):
@@ -389,7 +417,7 @@ class Watch:
         seen: Look | None = None,
     ) -> bool:
         """Names the operation behind a bad gradient. Returns True: the step is judged."""
-        if self._found_in == self.steps or self._is_expected(self._scaler.expects()):
+        if self._found_in == self.calls or self._is_expected(self._scaler.expects()):
             return True
         if parameter is not None:
             call = self._calls.owner(parameter)
@@ -409,7 +437,7 @@ class Watch:
     def _is_expected(self, expected: bool) -> bool:
         """If so, the step is judged."""
         if expected:
-            self._found_in = self.steps
+            self._found_in = self.calls
         return expected
 
     # Outside of the model.
@@ -429,9 +457,11 @@ class Watch:
         """Backward begins with `roots`, of which some may be bad. `seen`: the operations outside of
         the model."""
         self._reached = False
+        if not self.is_idle():
+            self._trains()
         self._later.answer()
         self._history.add(self._step(), roots)
-        if not bad or self._found_in == self.steps:
+        if not bad or self._found_in == self.calls:
             return
         seen = self._mode or seen
         found = seen.cause_of(bad, masks=True) if seen is not None else None
@@ -449,7 +479,7 @@ class Watch:
 
     def bad_outside(self, found: Found) -> None:
         """An operation outside of the model made a bad gradient of a loss that is finite."""
-        if self._found_in != self.steps and not self._is_expected(self._scaler.expects()):
+        if self._found_in != self.calls and not self._is_expected(self._scaler.expects()):
             self._report(BACKWARD, None, found, found.outputs, None, outside=True)
 
     def backward_ends(self, ran: bool, keeps: bool, creates: bool) -> None:
@@ -512,10 +542,11 @@ class Watch:
             place=place,
             outputs=outputs,
             step=self._step(),
+            call=max(self.calls - 1, 0),
             note="; ".join(filter(None, (note, scaled))) or None,
             history=self._history.diverging(self._step()),
         )
-        self._found_in = self.steps
+        self._found_in = self.calls
         self.findings.append(finding)
         if callable(self._on_bad):
             self._on_bad(finding)
@@ -530,7 +561,7 @@ class Watch:
         )
 
     def _step(self) -> int:
-        """How many calls of the model came before this one."""
+        """How many steps came before this one."""
         return max(self.steps - 1, 0)
 
 
