@@ -2,7 +2,8 @@
 """Which modules of a model get hooks, and the hooks."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from torch import Tensor, nn
@@ -65,6 +66,21 @@ def inside_compiled(model: Module) -> set[Module]:
 def paths(model: Module) -> dict[Module, str]:
     """The path of each module, as the program wrote the model."""
     return {module: written(path) for path, module in model.named_modules(remove_duplicate=False)}
+
+
+def allowed(model: Module, names: Sequence[str | Module]) -> set[Module]:
+    """The modules that are meant, and those inside. Raises ValueError if the model has no such
+    module, and TypeError if `names` is no list."""
+    if isinstance(names, (str, Module)):
+        raise TypeError(f"allow is {names!r}, and must be a list")
+    found: set[Module] = set()
+    for name in names:
+        some = [module for module, path in paths(model).items()
+                if module is name or isinstance(name, str) and fnmatchcase(path, name)]  # fmt: skip
+        if not some:
+            raise ValueError(f"allow: the model has no module {name!r}")
+        found.update(inner for each in some for inner in each.modules())
+    return found
 
 
 def written(path: str) -> str:

@@ -3,7 +3,7 @@
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
@@ -82,7 +82,7 @@ class Operations(TorchDispatchMode):
     running, and `backward` whether the operation belongs to a backward pass. `whole`: the mode sees
     the program from the start, or the replay of a call with good inputs. A bad tensor that no
     operation made comes from outside then, as the targets of a loss do, and the first operation
-    that reads it is an entry.
+    that reads it is an entry. Infinities that the modules `allowed` make are as told.
     """
 
     def __init__(
@@ -92,9 +92,11 @@ class Operations(TorchDispatchMode):
         backward: Callable[[], bool],
         *,
         whole: bool = False,
+        allowed: Collection[Any] = (),
     ) -> None:
         super().__init__()
         self._whole = whole
+        self._allowed = allowed
         self.inputs: Named = {}
         """The inputs of the model, while it is called."""
         self._named = named
@@ -217,9 +219,17 @@ class Operations(TorchDispatchMode):
         cause = next((each for each in causes if each is not None), None)
         outside = None
         if kind is None and cause is None and self._whole:
-            outside = next((each for each, found in inputs if not found.only_minus_inf), None)
-            if outside is not None:
+            others = [pair for pair in inputs if not pair[1].only_minus_inf]
+            outside, seen = next(iter(others), (None, None))
+            whole = seen is not None and seen.pos_inf + seen.neg_inf == seen.elements
+            if whole and self._where() is not None:
+                # A constant of the model, such as `torch.tensor(math.inf)`.
+                kind = INTENDED
+            elif outside is not None:
                 kind, parameter = ENTRY, _place_of(outside, args, kwargs)
+        if kind is not None and self._where() in self._allowed and not self._backward():
+            if not any(each.nan for each in outputs):
+                kind, parameter = INTENDED, None
         only_minus_inf = all(each.only_minus_inf for each in outputs)
         if kind is None and cause is not None and cause.is_mask_from_outside and not only_minus_inf:
             cause = replace(cause, kind=ENTRY, number=self._found)

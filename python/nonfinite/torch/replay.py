@@ -4,7 +4,7 @@
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -68,8 +68,8 @@ class Call:
         return [f"input {name} of the model" for name in found]
 
     def given(self) -> list[tuple[str, Tensor]]:
-        """The tensors that the model got, with their names. An input that was changed in place since
-        is not what the model got."""
+        """The tensors that the model got, with their names. An input that was changed in place
+        since is not what the model got."""
         call = self.outermost()
         inputs = zip(call.names(), call.inputs(), call.versions, strict=False)
         return [(name, each) for name, each, before in inputs if version(each) == before]
@@ -232,18 +232,18 @@ def as_before(call: Call) -> Any:
                     buffer.data.copy_(kept)
 
 
-def _mode(call: Call, named: Named, where: Callable[[], Any]) -> Operations:
+def mode_of(
+    call: Call, named: Named, where: Callable[[], Any], allowed: Collection[nn.Module]
+) -> Operations:
     """For a replay in forward."""
-    mode = Operations(named, where, lambda: False, whole=not call.inputs_bad())
+    whole = not call.inputs_bad()
+    mode = Operations(named, where, lambda: False, whole=whole, allowed=allowed)
     mode.inputs = by_storage(call.given())
     return mode
 
 
-def forward(
-    call: Call, named: Named, where: Callable[[], Any]
-) -> tuple[Found | None, tuple[Look, ...]]:
+def forward(call: Call, mode: Operations) -> tuple[Found | None, tuple[Look, ...]]:
     """The operation behind the first bad output, and the outputs that were bad again."""
-    mode = _mode(call, named, where)
     with as_before(call), mode:
         output = call.module.forward(*call.args, **call.kwargs)
     return mode.cause_of(output, masks=True), bad_looks(output)
@@ -255,14 +255,11 @@ def bad_looks(output: Any) -> tuple[Look, ...]:
     return tuple(look(f"output {n}", each) for n, each in pairs if not finite(each))
 
 
-def until_bad_input(
-    call: Call, child: nn.Module, named: Named, where: Callable[[], Any]
-) -> Found | None:
+def until_bad_input(call: Call, child: nn.Module, mode: Operations) -> Found | None:
     """The operation in `call` that made an input of its child bad.
 
     Runs while `call` itself has not ended. The replay ends where the child gets a bad input.
     """
-    mode = _mode(call, named, where)
     found: list[Found] = []
 
     def look(_: Any, args: Any, kwargs: Any) -> None:
@@ -277,11 +274,10 @@ def until_bad_input(
 
 
 def until_bad_output(
-    call: Call, child: nn.Module, named: Named, where: Callable[[], Any]
+    call: Call, child: nn.Module, mode: Operations
 ) -> tuple[Found | None, tuple[Look, ...]]:
     """The operation in `call` that made an output of a module inside bad, and the bad outputs. The
     replay ends there, unless the output is a mask."""
-    mode = _mode(call, named, where)
     found, looks = list[Found | None](), tuple[Look, ...]()
 
     def look(_: Any, args: Any, kwargs: Any, output: Any) -> None:

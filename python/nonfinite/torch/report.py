@@ -166,8 +166,8 @@ def made(
 
 
 class BadValueError(NonFiniteError):
-    """A watched model made a NaN or an infinity. `finding` says where, and there is no `census`. The
-    traceback has the lines of the program, and not those of torch and of the watch."""
+    """A watched model made a NaN or an infinity. `finding` says where, and there is no `census`.
+    The traceback has the lines of the program, and not those of torch and of the watch."""
 
     __module__ = "nonfinite.torch"
 

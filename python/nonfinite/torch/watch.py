@@ -4,7 +4,7 @@
 import contextlib
 import dataclasses
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from types import TracebackType
 from typing import Any
@@ -17,6 +17,7 @@ from nonfinite.torch import frames, notes, replay
 from nonfinite.torch.called import Called
 from nonfinite.torch.history import History
 from nonfinite.torch.hooked import (
+    allowed,
     attach,
     eager,
     gets_hooks,
@@ -62,6 +63,9 @@ class Watch:
     A bad output is a finding of `loss.backward()` then, or of the next call of the model, or of the
     end of the watch, if there is no backward.
 
+    allow: modules whose infinities are intended, or paths of modules, with `*` as in file names.
+    The modules inside of these are meant, too. NaN never is intended.
+
     The loss is looked at when backward begins, and so are the operations between the end of the
     model's call and backward. Raises UnsupportedError for models that a watch does not cover.
 
@@ -79,6 +83,7 @@ class Watch:
         operations: bool = False,
         scaler: Any = None,
         once_a_step: bool | None = None,
+        allow: Sequence[str | nn.Module] = (),
     ) -> None:
         if on_bad not in ("raise", "record") and not callable(on_bad):
             raise ValueError("on_bad must be 'raise', 'record' or a function")
@@ -98,7 +103,8 @@ class Watch:
         self._running = Running(None)
         self._stack = PerThread()
         self._calls = Calls()
-        self._replays = Replays(model)
+        self._allowed = allowed(model, allow)
+        self._replays = Replays(model, self._allowed)
         self._found_in: int | None = None
         # Modules that make infinities as told: how many +Inf, and the operation, if known.
         self._masks: dict[nn.Module, dict[int, Found | None]] = {}
@@ -152,7 +158,9 @@ class Watch:
             exits.callback(register_optimizer_step_post_hook(self._stepped).remove)
             if self._operations:
                 where = self._running.module
-                self._mode = Operations(self.names, where, in_backward, whole=True)
+                self._mode = Operations(
+                    self.names, where, in_backward, whole=True, allowed=self._allowed
+                )
                 exits.enter_context(self._mode)
             self._exits = exits.pop_all()
         self._entered = True
