@@ -25,6 +25,7 @@ from nonfinite.torch import BadValueError, watch
 
 HERE = Path(__file__)
 MODES = [{}, {"operations": True}, {"once_a_step": True}]
+X = torch.ones(3, 4)
 
 
 def here(name):
@@ -350,3 +351,43 @@ def test_common_causes_are_told_in_a_line(cause):
         CAUSES[cause](model(torch.ones(3, 4))).backward()
     lines = [line for line in str(found.first).splitlines() if line.startswith("  cause: ")]
     assert [line[: 9 + len(cause or "")] for line in lines] == [f"  cause: {cause}"] * bool(cause)
+
+
+def overflows_in_backward(y):
+    return y.sum() * 1e35
+
+
+def overflows_in_the_scale(y):
+    return y.sum() + 1e37
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("loss", [overflows_in_backward, overflows_in_the_scale])
+def test_a_scaler_of_which_the_watch_was_not_told(loss, options):
+    model = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0)
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**16)
+    with watch(model, on_bad="record", **options) as found:
+        for number in range(3):
+            scaler.scale(loss(model(X)) if number == 1 else model(X).mean()).backward()
+            scaler.step(optimizer)
+            scaler.update()
+            optimizer.zero_grad()
+    [finding] = found.findings
+    assert "a GradScaler has scaled the loss by 65536, and skips steps" in finding.note
+    assert "watch(model, scaler=scaler)" in str(finding).splitlines()[-1]
+    # The step that the scaler has skipped is one of the program.
+    assert (finding.step, found.steps) == (1, 3)
+
+
+def test_a_fault_that_scaling_has_not_made_says_nothing_of_a_scaler():
+    model = nn.Linear(4, 4)
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**16)
+    with watch(model, on_bad="record") as found:
+        scaler.scale(model(X).mean()).backward()
+        scaler.scale((model(X) * 0 - 1).log().mean()).backward()
+    assert found.first.note is None, found.first.note
+    del scaler
+    with watch(model, on_bad="record") as found:
+        (model(X).sum() * 1e35 * 65536).backward()
+    assert found.first.note is None, found.first.note

@@ -540,7 +540,7 @@ class Watch:
             place = frames.caller()
         if note is not None and self._mode is not None:
             note = note.removesuffix(notes.ADVICE)
-        scaled = self._scaler.note() if phase == BACKWARD else None
+        scaled = self._scaler.note(phase, found)
         finding = made(
             found,
             given=self._bad_inputs(call),
