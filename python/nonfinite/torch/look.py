@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from nonfinite._native import all_finite, stats
+from nonfinite._native import Stats, all_finite, stats
 from nonfinite.torch import tallies
 from nonfinite.torch.refuse import refuse_distributed
 from nonfinite.trace.results import Look
@@ -21,6 +21,9 @@ DEPTH = 8
 _LOW = {torch.float16, torch.bfloat16}
 # What our kernels read as the tensor is.
 _PLAIN = {torch.float64, torch.float32, *_LOW}
+_WHOLE = {torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
+_TYPES = {Tensor, Parameter}
+_STRIDED = torch.strided
 # The type of the device whose memory the program itself reads.
 _HERE = "cpu"
 _FP4 = getattr(torch, "float4_e2m1fn_x2", None)
@@ -89,7 +92,17 @@ def version(tensor: Tensor) -> int:
 
 def is_away(tensor: Tensor) -> bool:
     """Whether the program would have to wait for the numbers of a tensor."""
-    return tensor.device.type != _HERE
+    # The name of the device would take four times as long.
+    return not tensor.is_cpu or _HERE != "cpu"
+
+
+def is_plain(tensor: Tensor) -> bool:
+    """Whether our functions read a tensor as it is. Asked of most tensors first: the questions of
+    `plain` take longer than 16 KiB of numbers."""
+    return (
+        type(tensor) in _TYPES and tensor.is_cpu and tensor.dtype in _PLAIN and _HERE == "cpu"
+        and tensor.layout is _STRIDED and tensor.is_contiguous() and not tensor.is_nested
+    )  # fmt: skip
 
 
 def in_transform() -> bool:
@@ -142,10 +155,10 @@ def total(tensor: Tensor) -> Tensor:
 
 def finite(tensor: Tensor) -> bool:
     """Whether all numbers of a tensor are finite."""
-    # Most tensors: without the questions of `plain`, which take longer than 16 KiB of numbers.
-    if type(tensor) in (Tensor, Parameter) and tensor.dtype in _PLAIN and not is_away(tensor):
-        if tensor.layout is torch.strided and not tensor.is_nested and tensor.is_contiguous():
-            return all_finite(tensor)
+    if is_plain(tensor):
+        return all_finite(tensor)
+    if type(tensor) in _TYPES and tensor.dtype in _WHOLE:
+        return True
     numbers = real(tensor)
     if numbers is None:
         return True
@@ -168,8 +181,8 @@ def flag(numbers: Tensor) -> Tensor:
     return torch.isfinite(low) & torch.isfinite(high)
 
 
-def look(name: str, tensor: Tensor) -> Look:
-    """The statistics of a tensor, in one pass on the CPU.
+def look(name: str, tensor: Tensor, found: Stats | None = None) -> Look:
+    """The statistics of a tensor, in one pass on the CPU, or those that were `found` before.
 
     Of a sparse or nested tensor: those of its `values`, also the shape and the index.
     """
@@ -179,7 +192,8 @@ def look(name: str, tensor: Tensor) -> Look:
     shape = tuple(tensor.shape)
     if numbers is None:
         return unknown(name, tensor)
-    found = stats(numbers.cpu().resolve_neg())
+    if found is None:
+        found = stats(numbers.cpu().resolve_neg())
     counts = (found.census.nan, found.census.pos_inf, found.census.neg_inf)
     firsts = [_index(each.first, shape) for each in counts if each.first is not None]
     return Look(

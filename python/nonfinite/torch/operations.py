@@ -14,12 +14,18 @@ from torch._ops import OpOverload
 from torch.autograd.function import BackwardCFunction
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from nonfinite._native import Stats, stats
 from nonfinite.torch import frames
 from nonfinite.torch.hooked import written
-from nonfinite.torch.look import finite, is_away, look, tensors, unknown
+from nonfinite.torch.look import finite, is_away, is_plain, look, tensors, unknown
 from nonfinite.torch.report import BACKWARD, FORWARD
 from nonfinite.torch.storages import Storages, fills, span, storage
 from nonfinite.trace.results import ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, Look
+
+_callback = torch._C._dynamo.eval_frame.get_eval_frame_callback
+
+Before = Look | Stats
+"""What a tensor held: a look, or the statistics, of which few become a look."""
 
 Named = Mapping[int, list[tuple[str, Tensor]]]
 """Names of tensors, by their `storage`: views have the same. Each with the tensor of the model."""
@@ -113,6 +119,8 @@ class Operations(TorchDispatchMode):
             # In a model that calls a compiled function Dynamo would compile the frame of
             # `__torch_dispatch__` for each of 8 operations: seconds, and a warning.
             torch._dynamo.eval_frame.skip_code(Operations.__torch_dispatch__.__code__)
+            # Inside of a compiled function it would be compiled itself.
+            self._uncompiled  # noqa: B018
 
     def forget(self) -> None:
         """Nothing that was seen matters any longer."""
@@ -141,8 +149,8 @@ class Operations(TorchDispatchMode):
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        # A program that compiles functions has loaded Dynamo, which must not compile the look.
-        run = self._uncompiled if "torch._dynamo" in sys.modules else self._run
+        # Inside of a compiled function Dynamo would compile the look.
+        run = self._run if _callback() is None else self._uncompiled
         return run(func, args, kwargs or {})
 
     @cached_property
@@ -158,21 +166,22 @@ class Operations(TorchDispatchMode):
             place = frames.caller()
             self.places.update((number, place) for number in range(self._next_node, node))
             self._next_node = node
-        if self.only_places or getattr(func, "is_view", False):
+        of = _OPERATORS.get(id(func)) or _operator(func)
+        if of.is_view or self.only_places:
             return func(*args, **kwargs)
-        changes = mutates(func)
         # What the operation changes is gone afterwards.
-        changed = read(func, args, kwargs, True) if changes else []
-        before = [(each, _look_before(each)) for each in changed]
+        before = [(each, _look_before(each)) for each in of.changed(args, kwargs)]
         result = func(*args, **kwargs)
-        if changes and func._schema.name in _OVERWRITES and fills(args[0]):
+        if of.overwrites and fills(args[0]):
             self.causes.pop(args[0])
         self._look_at(func, args, kwargs, result, before)
         return result
 
     def _look_at(
-        self, func: Any, args: Any, kwargs: Any, result: Any, before: list[tuple[Tensor, Look]]
+        self, func: Any, args: Any, kwargs: Any, result: Any, before: list[tuple[Tensor, Before]]
     ) -> None:
+        if type(result) is Tensor and finite(result):
+            return
         if _name(func).startswith(_OF_LISTS) and isinstance(args[0], (list, tuple)):
             # A step of an optimizer: the first tensors, the second ones, and so on. What changes
             # them returns none.
@@ -187,7 +196,11 @@ class Operations(TorchDispatchMode):
         outputs = tensors(result) or [each for each, _ in before]
         bad = [each for each in outputs if not finite(each)]
         if bad:
-            self._judge(func, args, kwargs, bad, before, frames.caller())
+            looks = [
+                (each, found if isinstance(found, Look) else look("input", each, found))
+                for each, found in before
+            ]
+            self._judge(func, args, kwargs, bad, looks, frames.caller())
 
     def _looks(
         self, func: Any, args: Any, kwargs: Any, before: list[tuple[Tensor, Look]]
@@ -327,17 +340,49 @@ def _place_of(tensor: Tensor, args: Any, kwargs: Any) -> str:
     return f"tensor {number} of the operation, which was bad before the watch saw it"
 
 
-def _look_before(tensor: Tensor) -> Look:
+def _look_before(tensor: Tensor) -> Before:
     """What a tensor holds that an operation will change. Of a good one on a device there are no
     statistics: they would cost a copy of the tensor."""
+    if is_plain(tensor):
+        return stats(tensor)
     take = unknown if is_away(tensor) and finite(tensor) else look
     return take("input", tensor)
 
 
+class _Operator:
+    """What does not depend on the arguments. Kept, since every operation asks for it."""
+
+    def __init__(self, func: Any) -> None:
+        # Kept, so that no other operator gets its `id`.
+        self._func = func
+        self.is_view = getattr(func, "is_view", False)
+        # Operators of higher order, such as `torch.cond`, have no schema, and change nothing.
+        self.changes = isinstance(func, OpOverload) and func._schema.is_mutable
+        self.overwrites = self.changes and _name(func) in _OVERWRITES
+        names = _arguments(func) if self.changes else ()
+        # "add_" and others like it change their first argument, and no other one.
+        self._first = [writes for _, writes in names] == [True] + [False] * (len(names) - 1)
+        self._first = self._first and names[0][0] == "self"
+
+    def changed(self, args: Any, kwargs: Any) -> list[Tensor]:
+        """The tensors that the operation changes."""
+        if not self.changes or self.overwrites:
+            return []
+        if self._first and args and type(args[0]) is not list:
+            return [args[0]]
+        return read(self._func, args, kwargs, True)
+
+
+_OPERATORS: dict[int, _Operator] = {}
+
+
+def _operator(func: Any) -> _Operator:
+    return _OPERATORS.setdefault(id(func), _Operator(func))
+
+
 def mutates(func: Any) -> bool:
-    """Whether an operation changes a tensor. Operators of higher order, such as `torch.cond`, have
-    no schema, and change none."""
-    return isinstance(func, OpOverload) and func._schema.is_mutable
+    """Whether an operation changes a tensor."""
+    return _operator(func).changes
 
 
 def _name(func: Any) -> str:

@@ -110,6 +110,7 @@ class Watch:
         self._masks: dict[nn.Module, dict[int, Found | None]] = {}
         self._devices = {each.device.type for each in model.parameters()} | {"cpu"}
         self._paths: dict[nn.Module, str] = {}
+        self._parameters: set[int] = set()
         self.names: Named = {}
         self._history = History(model)
         self._entered = False
@@ -142,6 +143,7 @@ class Watch:
         self._called.clear()
         self.names = named(self._model)
         self._paths = paths(self._model)
+        self._parameters = {id(each) for each in self._model.parameters()}
         inside = inside_compiled(self._model)
         # An error below removes what has been added to the model and to torch.
         with contextlib.ExitStack() as exits:
@@ -258,7 +260,7 @@ class Watch:
     def _stepped(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         """An optimizer has made a step."""
         changed = {id(each) for group in optimizer.param_groups for each in group["params"][:1]}
-        self._step_ended |= not changed.isdisjoint(map(id, self._model.parameters()))
+        self._step_ended |= not changed.isdisjoint(self._parameters)
 
     def _after(self, module: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
         if torch.compiler.is_compiling() or in_transform():
