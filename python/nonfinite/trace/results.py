@@ -104,6 +104,16 @@ class Node:
 
 
 @dataclass(frozen=True)
+class Iteration:
+    """An iteration of a Loop or a Scan."""
+
+    loop: str
+    """The path of the node, as "outer.body.inner"."""
+    number: int
+    """From 0."""
+
+
+@dataclass(frozen=True)
 class Finding:
     """A place where the values became bad."""
 
@@ -117,7 +127,7 @@ class Finding:
     graph: str
     """The subgraph, as "loop.body", or "" in the main graph."""
     call: int
-    """In which call of the node, from 0: the iteration in a Loop."""
+    """In which call of the node in this run of the model, from 0."""
     inputs: tuple[Look, ...]
     outputs: tuple[Look, ...]
     reaches: bool
@@ -128,6 +138,9 @@ class Finding:
     """The operator that ran, as "FusedConv"."""
     sources: tuple[Look, ...] = ()
     """The bad weights or inputs that an entry reads."""
+    loops: "tuple[Iteration, ...]" = ()
+    """The loops around the node, the innermost one first, with their iterations where known. In a
+    loop inside of another one, `call` counts over all iterations of both."""
     overflow: "Peak | None" = None
     """For a hidden overflow: the tensor, its type in the model, and the largest value in the run.
     """
