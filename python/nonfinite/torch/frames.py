@@ -10,10 +10,11 @@ from types import FrameType, TracebackType
 import torch
 from torch import nn
 
+from nonfinite.torch import private
+
 _OURS = os.path.dirname(os.path.abspath(__file__))
 _REPLAY = os.path.join(_OURS, "replay.py")
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__))
-_CALL = nn.Module._wrapped_call_impl.__code__
 
 Place = tuple[str, int]
 
@@ -60,7 +61,7 @@ def called(modules: list[nn.Module]) -> bool:
     frame: FrameType | None = sys._getframe(1)
     left = list(modules)
     while frame is not None and left:
-        if frame.f_code is _CALL and frame.f_locals["self"] in left:
+        if frame.f_code is private.CALL and frame.f_locals["self"] in left:
             left.remove(frame.f_locals["self"])
         frame = frame.f_back
     return not left

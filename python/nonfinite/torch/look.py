@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from nonfinite._native import Stats, all_finite, stats
-from nonfinite.torch import tallies
+from nonfinite.torch import private, tallies
 from nonfinite.torch.refuse import refuse_distributed
 from nonfinite.trace.results import Look
 
@@ -87,7 +87,7 @@ def mapped(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
 
 def version(tensor: Tensor) -> int:
     """How often a tensor was changed in place. -1 in inference mode, which does not count."""
-    return -1 if tensor.is_inference() else tensor._version
+    return -1 if tensor.is_inference() else private.version(tensor)
 
 
 def is_away(tensor: Tensor) -> bool:
@@ -107,13 +107,13 @@ def is_plain(tensor: Tensor) -> bool:
 
 def in_transform() -> bool:
     """Whether a transform such as torch.vmap runs. Tensors have no numbers of their own then."""
-    return torch._C._functorch.peek_interpreter_stack() is not None
+    return private.transform() is not None
 
 
 def is_batched(tensor: Tensor) -> bool:
     """Whether `torch.autograd.grad(is_grads_batched=True)` made a tensor, by a transform of its
     own."""
-    return torch._C._functorch.is_legacy_batchedtensor(tensor)
+    return private.is_batched(tensor)
 
 
 def values(tensor: Tensor) -> Tensor:

@@ -2,7 +2,6 @@
 """Looks at every operation of torch, and names those that make a NaN or an infinity."""
 
 import math
-import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -10,19 +9,15 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch._ops import OpOverload
-from torch.autograd.function import BackwardCFunction
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from nonfinite._native import Stats, stats
-from nonfinite.torch import frames
+from nonfinite.torch import frames, private
 from nonfinite.torch.hooked import written
 from nonfinite.torch.look import finite, is_away, is_plain, look, tensors, unknown
 from nonfinite.torch.report import BACKWARD, FORWARD
 from nonfinite.torch.storages import Storages, fills, span, storage
 from nonfinite.trace.results import ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, Look
 
-_callback = torch._C._dynamo.eval_frame.get_eval_frame_callback
 
 Before = Look | Stats
 """What a tensor held: a look, or the statistics, of which few become a look."""
@@ -76,7 +71,7 @@ class Found:
         return self.kind == INTENDED and self.parameter is not None
 
 
-class Operations(TorchDispatchMode):
+class Operations(private.TorchDispatchMode):
     """Looks at the outputs of every operation while the mode is on.
 
     An output is *explained* if an input is bad in the same way: NaN comes from NaN, infinities from
@@ -115,10 +110,10 @@ class Operations(TorchDispatchMode):
         """Whether no tensor is looked at."""
         self._next_node = 0
         self._found = 0
-        if "torch._dynamo" in sys.modules:
+        if private.dynamo_is_loaded():
             # In a model that calls a compiled function Dynamo would compile the frame of
             # `__torch_dispatch__` for each of 8 operations: seconds, and a warning.
-            torch._dynamo.eval_frame.skip_code(Operations.__torch_dispatch__.__code__)
+            private.skip(Operations.__torch_dispatch__.__code__)
             # Inside of a compiled function it would be compiled itself.
             self._uncompiled  # noqa: B018
 
@@ -143,14 +138,14 @@ class Operations(TorchDispatchMode):
     supports_higher_order_operators = True
 
     def __enter__(self) -> Any:
-        self._next_node = torch._C._autograd._get_sequence_nr()
+        self._next_node = private.next_number()
         return super().__enter__()
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         # Inside of a compiled function Dynamo would compile the look.
-        run = self._run if _callback() is None else self._uncompiled
+        run = self._run if private.callback() is None else self._uncompiled
         return run(func, args, kwargs or {})
 
     @cached_property
@@ -160,7 +155,7 @@ class Operations(TorchDispatchMode):
 
     def _run(self, func: Any, args: Any, kwargs: Any) -> Any:
         """Runs an operation, and looks at its outputs."""
-        node = torch._C._autograd._get_sequence_nr()
+        node = private.next_number()
         if node != self._next_node:
             # Autograd makes the node of an operation before the operation runs.
             place = frames.caller()
@@ -196,11 +191,7 @@ class Operations(TorchDispatchMode):
         outputs = tensors(result) or [each for each, _ in before]
         bad = [each for each in outputs if not finite(each)]
         if bad:
-            looks = [
-                (each, found if isinstance(found, Look) else look("input", each, found))
-                for each, found in before
-            ]
-            self._judge(func, args, kwargs, bad, looks, frames.caller())
+            self._judge(func, args, kwargs, bad, _looks_of(before), frames.caller())
 
     def _looks(
         self, func: Any, args: Any, kwargs: Any, before: list[tuple[Tensor, Look]]
@@ -250,12 +241,12 @@ class Operations(TorchDispatchMode):
         known = cause is not None and cause.kind != INTENDED
         if kind == ENTRY or kind is not None and not known:
             operator = str(func)
-            node = torch._C._current_autograd_node() if self._backward() else None
+            node = private.current_node() if self._backward() else None
             if node is not None:
                 operator += f" in {node.name()}"
                 # The program wrote the backward of its own functions, which is on the stack.
-                if not isinstance(node, BackwardCFunction):
-                    place = self.places.get(node._sequence_nr())
+                if not isinstance(node, private.BackwardCFunction):
+                    place = self.places.get(private.number_of(node))
             shown = () if kind == INTENDED else self._looks(func, args, kwargs, before)
             phase = BACKWARD if self._backward() else FORWARD
             cause = Found(
@@ -292,8 +283,8 @@ class Operations(TorchDispatchMode):
             keeps = _name(func) in _KEEP_SIGNS and factor == abs(factor)
             if overflows and keeps and all(found.only_minus_inf for _, found in inputs):
                 return ORIGIN, None
-            given = [name_of(tensor, self.inputs) for tensor, _ in inputs]
-            given = [each[0] for each in given if each is not None]
+            names = (name_of(tensor, self.inputs) for tensor, _ in inputs)
+            given = [each[0] for each in names if each is not None]
             if given and all(found.only_minus_inf for _, found in inputs):
                 mask = all(each.only_minus_inf for each in outputs)
                 return INTENDED if mask else ENTRY, given[0]
@@ -349,6 +340,13 @@ def _look_before(tensor: Tensor) -> Before:
     return take("input", tensor)
 
 
+def _looks_of(before: list[tuple[Tensor, Before]]) -> list[tuple[Tensor, Look]]:
+    return [
+        (each, found if isinstance(found, Look) else look("input", each, found))
+        for each, found in before
+    ]
+
+
 class _Operator:
     """What does not depend on the arguments. Kept, since every operation asks for it."""
 
@@ -357,7 +355,7 @@ class _Operator:
         self._func = func
         self.is_view = getattr(func, "is_view", False)
         # Operators of higher order, such as `torch.cond`, have no schema, and change nothing.
-        self.changes = isinstance(func, OpOverload) and func._schema.is_mutable
+        self.changes = isinstance(func, private.OpOverload) and private.schema(func).is_mutable
         self.overwrites = self.changes and _name(func) in _OVERWRITES
         names = _arguments(func) if self.changes else ()
         # "add_" and others like it change their first argument, and no other one.
@@ -386,17 +384,16 @@ def mutates(func: Any) -> bool:
 
 
 def _name(func: Any) -> str:
-    return func._schema.name if isinstance(func, OpOverload) else ""
+    return private.schema(func).name if isinstance(func, private.OpOverload) else ""
 
 
 @cache
 def _arguments(func: Any) -> tuple[tuple[str, bool], ...]:
     """The names of an operation's arguments, and whether the operation changes them. Kept, since
     every operation asks for them."""
-    schema = func._schema
     return tuple(
         (each.name, each.alias_info is not None and each.alias_info.is_write)
-        for each in schema.arguments
+        for each in private.schema(func).arguments
     )
 
 
@@ -408,15 +405,15 @@ def read(func: Any, args: Any, kwargs: Any, changed: bool) -> list[Tensor]:
     the batch is in them, too, when the operation has run, and when the call runs again. The
     schemas of some of the operations do not say that.
     """
-    if not isinstance(func, OpOverload):
+    if not isinstance(func, private.OpOverload):
         return [] if changed else tensors((args, kwargs))
     names = _arguments(func)
     given = {**dict(zip((name for name, _ in names), args, strict=False)), **kwargs}
     if RUNNING[0] in given:
-        reads = func._schema.name.endswith(("no_training", "no_update"))
+        reads = _name(func).endswith(("no_training", "no_update"))
         if given.get("training", given.get("train", not reads)):
             given = {name: each for name, each in given.items() if name not in RUNNING}
-    if changed and func._schema.name in _OVERWRITES:
+    if changed and _name(func) in _OVERWRITES:
         return []
     return tensors([given[name] for name, writes in names
                     if writes is changed and name in given and name != "out"])

@@ -1,7 +1,6 @@
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
 """Runs one call of a module again, to name the operation."""
 
-import sys
 import threading
 import weakref
 from collections.abc import Callable, Collection, Iterable
@@ -12,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from nonfinite.torch import private
 from nonfinite.torch.frames import Place
 from nonfinite.torch.hooked import owns
 from nonfinite.torch.look import finite, look, mapped, paths, tensors, version
@@ -79,7 +79,7 @@ class Call:
         call: Call | None = self.outermost()
         while call is not None and call.mask is None:
             call = call.returns
-        return call and call.mask
+        return None if call is None else call.mask
 
     def outermost(self) -> "Call":
         """The call that the program itself made."""
@@ -170,12 +170,12 @@ class Running:
 
     def enter(self, module: nn.Module) -> None:
         """A module begins. Autograd numbers the nodes that are made from now on."""
-        self._begun.open.append((module, torch._C._autograd._get_sequence_nr()))
+        self._begun.open.append((module, private.next_number()))
 
     def leave(self, output: Any) -> None:
         """The module that began last ends. Those inside have ended before."""
         module, first = self._begun.open.pop()
-        self._nodes.append((range(first, torch._C._autograd._get_sequence_nr()), module))
+        self._nodes.append((range(first, private.next_number()), module))
         if self.hook is not None:
             for each in tensors(output):
                 if each.requires_grad:
@@ -191,9 +191,9 @@ class Running:
         """The innermost module that runs, or that made the node that runs."""
         if self._begun.open:
             return self._begun.open[-1][0]
-        node = torch._C._current_autograd_node()
+        node = private.current_node()
         if node is not None:
-            number = node._sequence_nr()
+            number = private.number_of(node)
             for numbers, module in self._nodes:
                 if number in numbers:
                     return module
@@ -208,16 +208,16 @@ def as_before(call: Call) -> Any:
     """
     now = torch.get_rng_state()
     buffers = [
-        (module._buffers, name, each, version(each), each.detach().clone())
+        (private.buffers_of(module), name, each, version(each), each.detach().clone())
         for module in call.module.modules()
-        for name, each in module._buffers.items()
+        for name, each in private.buffers_of(module).items()
         if each is not None
     ]
     torch.set_rng_state(call.random)
     try:
         with ExitStack() as autocast:
             # Before torch 2.6 compiled functions stay so, and what they compute is not seen.
-            if "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance"):
+            if private.dynamo_is_loaded() and hasattr(torch.compiler, "set_stance"):
                 autocast.enter_context(torch.compiler.set_stance("force_eager"))
             for device, dtype, enabled in call.autocast:
                 autocast.enter_context(torch.autocast(device, dtype, enabled))

@@ -6,6 +6,7 @@ from typing import Any
 
 from torch.amp import GradScaler
 
+from nonfinite.torch import private
 from nonfinite.torch.operations import Found
 from nonfinite.torch.report import BACKWARD
 from nonfinite.trace.results import ORIGIN
@@ -20,7 +21,8 @@ UNTOLD = (
 def _used() -> Any:
     """A GradScaler that has scaled a loss. Only a bad gradient makes the watch look for one."""
     scalers = (each for each in gc.get_objects() if issubclass(type(each), GradScaler))
-    return next((each for each in scalers if each.is_enabled() and each._scale is not None), None)
+    used = (each for each in scalers if each.is_enabled() and private.scale_of(each) is not None)
+    return next(used, None)
 
 
 class Scaler:
@@ -70,8 +72,8 @@ class Scaler:
         return any(each.elements == 1 and each.max == scale for each in found.inputs)
 
     def note(self, phase: str, found: Found | None) -> str | None:
-        """Why a bad gradient is no overflow, under a scaler that scales no longer. Or that it may be
-        one, under a scaler of which the watch was not told."""
+        """Why a bad gradient is no overflow, under a scaler that scales no longer. Or what to do
+        under a scaler of which the watch was not told."""
         scale = self._scale()
         if scale is None or phase != BACKWARD and not self._is_scaled(found):
             return None

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from torch import Tensor
-from torch.multiprocessing.reductions import StorageWeakRef
+
+from nonfinite.torch.private import StorageWeakRef
 
 Value = TypeVar("Value")
 
