@@ -1,8 +1,10 @@
 """Tests of `nonfinite.trace_onnx`."""
 
 import json
+import re
 import sys
 import time
+import tomllib
 from html import escape
 from pathlib import Path
 
@@ -53,8 +55,8 @@ def test_fault_is_named(make, level):
 
 
 def branch_in(outer_trips):
-    """A loop takes a branch from its fourth iteration on, whose third call has a fault. The loop may
-    be in a loop itself."""
+    """A loop takes a branch from its fourth iteration on, of which a later call has a fault. The
+    loop may be in a loop itself."""
     yes = graph_of([node("Sub", "carried one", "less", "less"), node("Log", "less", "t", "log")],
                    [], [value("t", T.FLOAT, [1])])  # fmt: skip
     no = graph_of([node("Mul", "carried one", "e", "same")], [], [value("e", T.FLOAT, [1])])
@@ -625,7 +627,21 @@ def test_the_command_names_packages_that_are_missing(capsys, monkeypatch):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "onnx", None)
     assert main(["m.onnx", "--input", "x.npz"]) == 2
-    assert "pip install onnx onnxruntime" in capsys.readouterr().err
+    assert INSTALL in capsys.readouterr().err
+
+
+INSTALL = "pip install './python[trace]' ./engines/onnxruntime"
+
+
+def test_one_line_installs_what_a_trace_needs():
+    python = Path(__file__).parents[1]
+    project = tomllib.loads((python / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extra = {re.split("[<>=]", each)[0] for each in project["optional-dependencies"]["trace"]}
+    source = (python / "nonfinite/trace/onnx.py").read_text(encoding="utf-8")
+    needed = re.search(r"^_needed = \((.*)\)$", source, re.MULTILINE)[1]
+    assert extra == {each.strip(' "').replace("_", "-") for each in needed.split(",")}
+    for page in ("README.md", "docs/trace.md"):
+        assert INSTALL in (python / page).read_text(encoding="utf-8")
 
 
 def test_a_clean_model_needs_fewer_sinks():
