@@ -312,6 +312,14 @@ def test_bad_data_is_named_before_any_operation(layer, value, options):
     assert finding.operator == "aten.addmm.default" and "operations=True" not in str(finding)
 
 
+def test_bad_data_that_the_watch_saw_made():
+    """The operation that made it says more than the input does."""
+    with watch(Features(nn.Linear(4, 4)), on_bad="record", operations=True) as found:
+        found._model(torch.zeros(3, 4).log())  # fault: features
+    assert (found.first.kind, found.first.line) == ("origin", line_of("features", HERE))
+    assert "cause: the logarithm of zero: input 0 has 12 zeros" in str(found.first)
+
+
 @pytest.mark.parametrize("options", MODES, ids=str)
 def test_a_mask_among_the_inputs_is_no_bad_data(options):
     mask = torch.zeros(3, 4)

@@ -2,7 +2,7 @@
 """Looks at every operation of torch, and names those that make a NaN or an infinity."""
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
@@ -12,42 +12,14 @@ from torch import Tensor
 
 from nonfinite._native import Stats, stats
 from nonfinite.torch import frames, private
-from nonfinite.torch.hooked import written
 from nonfinite.torch.look import finite, is_away, is_plain, look, tensors, unknown
 from nonfinite.torch.report import BACKWARD, FORWARD
-from nonfinite.torch.storages import Storages, fills, span, storage
+from nonfinite.torch.storages import Named, Storages, fills, name_of
 from nonfinite.trace.results import ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, Look
 
 
 Before = Look | Stats
 """What a tensor held: a look, or the statistics, of which few become a look."""
-
-Named = Mapping[int, list[tuple[str, Tensor]]]
-"""Names of tensors, by their `storage`: views have the same. Each with the tensor of the model."""
-
-
-def by_storage(pairs: Iterable[tuple[str, Tensor]]) -> dict[int, list[tuple[str, Tensor]]]:
-    """Names of tensors, of which several may share their memory."""
-    found: dict[int, list[tuple[str, Tensor]]] = {}
-    for name, tensor in pairs:
-        found.setdefault(storage(tensor), []).append((name, tensor))
-    return found
-
-
-def name_of(tensor: Tensor, *names: Named) -> tuple[str, Tensor] | None:
-    """The name of a tensor or of what it is a view of, and the tensor of the model."""
-    key = storage(tensor)
-    known = [each for some in names for each in some.get(key, ())]
-    if len(known) < 2:
-        return known[0] if known else None
-    start, end = span(tensor)
-    spans = [(*span(own), name, own) for name, own in known]
-    parts = [(name, own) for first, last, name, own in spans if first < end and start < last]
-    same = [(name, own) for first, last, name, own in spans if (first, last) == (start, end)]
-    # A view of several tensors is bad because of the one that is.
-    bad = [each for each in parts if not finite(each[1])]
-    return next(iter([*same, *bad, *parts]), None)
-
 
 @dataclass(eq=False)
 class Found:
@@ -283,7 +255,8 @@ class Operations(private.TorchDispatchMode):
             keeps = _name(func) in _KEEP_SIGNS and factor == abs(factor)
             if overflows and keeps and all(found.only_minus_inf for _, found in inputs):
                 return ORIGIN, None
-            names = (name_of(tensor, self.inputs) for tensor, _ in inputs)
+            unseen = (tensor for tensor, _ in inputs if self.causes.get(tensor) is None)
+            names = (name_of(tensor, self.inputs) for tensor in unseen)
             given = [each[0] for each in names if each is not None]
             if given and all(found.only_minus_inf for _, found in inputs):
                 mask = all(each.only_minus_inf for each in outputs)
@@ -375,7 +348,9 @@ _OPERATORS: dict[int, _Operator] = {}
 
 
 def _operator(func: Any) -> _Operator:
-    return _OPERATORS.setdefault(id(func), _Operator(func))
+    if id(func) not in _OPERATORS:
+        _OPERATORS[id(func)] = _Operator(func)
+    return _OPERATORS[id(func)]
 
 
 def mutates(func: Any) -> bool:
@@ -440,9 +415,3 @@ def _numbers(value: Any) -> list[float]:
     if isinstance(value, dict):
         return _numbers(list(value.values()))
     return []
-
-
-def named(model: torch.nn.Module) -> dict[int, list[tuple[str, Tensor]]]:
-    """The names of parameters and buffers."""
-    pairs = [*model.named_parameters(), *model.named_buffers()]
-    return by_storage((written(name), tensor) for name, tensor in pairs)

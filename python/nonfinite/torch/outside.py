@@ -13,8 +13,9 @@ from torch import Tensor
 from nonfinite.torch import frames, private
 from nonfinite.torch.later import Later
 from nonfinite.torch.look import finite, in_transform, is_away, is_batched, look, tensors
-from nonfinite.torch.operations import Before, Found, Named, Operations, mutates
+from nonfinite.torch.operations import Before, Found, Operations, mutates
 from nonfinite.torch.report import BACKWARD
+from nonfinite.torch.storages import Named
 from nonfinite.trace.results import ORIGIN, Look
 
 # A program that never runs backward makes nodes all the time.

@@ -15,7 +15,8 @@ from nonfinite.torch import private
 from nonfinite.torch.frames import Place
 from nonfinite.torch.hooked import owns
 from nonfinite.torch.look import finite, look, mapped, paths, tensors, version
-from nonfinite.torch.operations import RUNNING, Found, Named, Operations, by_storage
+from nonfinite.torch.operations import RUNNING, Found, Operations
+from nonfinite.torch.storages import Named, by_storage
 from nonfinite.trace.results import INTENDED, Look
 
 

@@ -9,8 +9,9 @@ from torch import nn
 from nonfinite.torch import notes, replay
 from nonfinite.torch.hooked import attach, inside_compiled, waits_for_others
 from nonfinite.torch.look import finite
-from nonfinite.torch.operations import Found, named
+from nonfinite.torch.operations import Found
 from nonfinite.torch.replay import Call, Running
+from nonfinite.torch.storages import named
 from nonfinite.trace.results import Look
 
 

@@ -28,13 +28,14 @@ from nonfinite.torch.hooked import (
 )
 from nonfinite.torch.later import Later
 from nonfinite.torch.look import finite, in_transform, is_away, is_batched, look, tensors, version
-from nonfinite.torch.operations import Found, Named, Operations, by_storage, named
+from nonfinite.torch.operations import Found, Operations
 from nonfinite.torch.outside import in_backward, outside
 from nonfinite.torch.refuse import refuse
 from nonfinite.torch.replay import Call, Calls, PerThread, Running
 from nonfinite.torch.replays import Replays
 from nonfinite.torch.report import BACKWARD, FORWARD, BadValueError, Finding, made
 from nonfinite.torch.scaler import Scaler
+from nonfinite.torch.storages import Named, by_storage, named
 from nonfinite.trace.results import ENTRY, INTENDED, Look
 
 
