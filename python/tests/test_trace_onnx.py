@@ -1,8 +1,10 @@
 """Tests of `nonfinite.trace_onnx`."""
 
 import json
+import re
 import sys
 import time
+import tomllib
 from html import escape
 from pathlib import Path
 
@@ -50,6 +52,66 @@ def test_fault_is_named(make, level):
         assert first.outputs[0].coordinate == case.coordinate
     kinds = {finding.node: finding.kind for finding in report.findings}
     assert case.more.items() <= kinds.items(), kinds
+
+
+def branch_in(outer_trips):
+    """A loop takes a branch from its fourth iteration on, of which a later call has a fault. The
+    loop may be in a loop itself."""
+    yes = graph_of([node("Sub", "carried one", "less", "less"), node("Log", "less", "t", "log")],
+                   [], [value("t", T.FLOAT, [1])])  # fmt: skip
+    no = graph_of([node("Mul", "carried one", "e", "same")], [], [value("e", T.FLOAT, [1])])
+    body = graph_of(
+        [node("Identity", "go", "again", "keep_going"), node("Greater", "i two", "late", "late"),
+         node("Sub", "carried one", "next", "decrease"),
+         node("If", "late", "branch", "choose", then_branch=yes, else_branch=no)],
+        [value("i", T.INT64, []), value("go", T.BOOL, []), value("carried", T.FLOAT, [1])],
+        [value("again", T.BOOL, []), value("next", T.FLOAT, [1]), value("branch", T.FLOAT, [1])],
+    )  # fmt: skip
+    loop = node("Loop", "trips yes x", "last y", "loop", body=body)
+    weights = {"trips": np.array(8), "yes": np.array(True), "one": f32(1), "two": np.array(2)}
+    if not outer_trips:
+        return model_of([loop], weights, [value("x", T.FLOAT, [1])])
+    loop = node("Loop", "trips yes outside", "after rows", "loop", body=body)
+    around = graph_of(
+        [node("Identity", "go_on", "once_more", "keep_on"), loop],
+        [value("j", T.INT64, []), value("go_on", T.BOOL, []), value("outside", T.FLOAT, [1])],
+        [value("once_more", T.BOOL, []), value("after", T.FLOAT, [1]),
+         value("rows", T.FLOAT, [8, 1])],
+    )  # fmt: skip
+    nodes = [node("Loop", "many yes x", "last y", "outer", body=around)]
+    weights["many"] = np.array(outer_trips)
+    return model_of(nodes, weights, [value("x", T.FLOAT, [1])])
+
+
+@pytest.mark.parametrize("level", [None, "ORIGINAL"])
+def test_the_iteration_of_a_branch_in_a_loop(level):
+    """The branch counts its own calls. Of a loop in a loop only the outer iteration is known."""
+    report = trace_onnx(branch_in(0), {"x": f32(6.5)}, level=level)
+    first = report.first
+    assert (first.node, first.graph, first.call) == ("log", "loop.body.choose.then_branch", 3)
+    assert [(each.loop, each.number) for each in first.loops] == [("loop", 6)]
+    told = "log (Log) in loop.body.choose.then_branch, call 3, iteration 6 of loop: the inputs"
+    assert told in str(report)
+    report = trace_onnx(branch_in(3), {"x": f32(13.5)}, level=level)
+    first = report.first
+    assert (first.node, first.call) == ("log", 7)
+    assert [(each.loop, each.number) for each in first.loops] == [("outer", 1)]
+    assert ", call 7, iteration 1 of outer: the inputs" in str(report)
+    assert trace_onnx(branch_in(0), {"x": f32(100)}, level=level).clean
+
+
+def test_iterations_are_told_of_other_findings_too():
+    body = graph_of(
+        [node("Identity", "go", "again", "again"), node("Exp", "c", "e", "exp"),
+         node("Reciprocal", "e", "r", "reciprocal"), node("Add", "c ten", "next", "add")],
+        [value("i", T.INT64, []), value("go", T.BOOL, []), value("c", T.FLOAT, [1])],
+        [value("again", T.BOOL, []), value("next", T.FLOAT, [1]), value("r", T.FLOAT, [1])],
+    )  # fmt: skip
+    nodes = [node("Loop", "trips yes x", "l y", "loop", body=body)]
+    weights = {"trips": np.array(12), "yes": np.array(True), "ten": f32(10)}
+    report = trace_onnx(model_of(nodes, weights, [value("x", T.FLOAT, [1])]), {"x": f32(1)})
+    told = "  origin: exp (Exp) in loop.body, iteration 9 of loop, reaches no output"
+    assert told in str(report).splitlines()
 
 
 @pytest.mark.parametrize("level", [None, "ORIGINAL"])
@@ -131,7 +193,9 @@ def test_the_documentation_has_all_cases():
     text = Path(__file__).parent.with_name("docs").joinpath("trace.md").read_text(encoding="utf-8")
     assert f"ONNX: {len(CASES)} of {len(CASES)} are named" in text
     for case, name in ((make(), make.__name__.replace("_", " ")) for make in CASES):
-        place = f" in {case.graph}, call {case.call}" if case.graph else ""
+        owner, _, kind = case.graph.rpartition(".")
+        when = f"iteration {case.call} of {owner}" if kind == "body" else f"call {case.call}"
+        place = f" in {case.graph}, {when}" if case.graph else ""
         row = next(line for line in text.splitlines() if line.startswith(f"| {name} | "))
         assert f"| {case.node} (" in row and row.endswith(f"){place} | {case.kind} |")
 
@@ -563,7 +627,21 @@ def test_the_command_names_packages_that_are_missing(capsys, monkeypatch):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "onnx", None)
     assert main(["m.onnx", "--input", "x.npz"]) == 2
-    assert "pip install onnx onnxruntime" in capsys.readouterr().err
+    assert INSTALL in capsys.readouterr().err
+
+
+INSTALL = "pip install './python[trace]' ./engines/onnxruntime"
+
+
+def test_one_line_installs_what_a_trace_needs():
+    python = Path(__file__).parents[1]
+    project = tomllib.loads((python / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extra = {re.split("[<>=]", each)[0] for each in project["optional-dependencies"]["trace"]}
+    source = (python / "nonfinite/trace/onnx.py").read_text(encoding="utf-8")
+    needed = re.search(r"^_needed = \((.*)\)$", source, re.MULTILINE)[1]
+    assert extra == {each.strip(' "').replace("_", "-") for each in needed.split(",")}
+    for page in ("README.md", "docs/trace.md"):
+        assert INSTALL in (python / page).read_text(encoding="utf-8")
 
 
 def test_a_clean_model_needs_fewer_sinks():

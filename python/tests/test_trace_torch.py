@@ -172,8 +172,8 @@ def test_distributed_data_parallel(one_rank):
     with watch(model, on_bad="record") as found:
         for _ in range(3):
             model(torch.randn(3, 4)).sum().backward()
-    assert found.steps == 3
-    assert [each.step for each in found.findings] == [0, 1, 2]
+    assert found.calls == 3
+    assert [each.call for each in found.findings] == [0, 1, 2]
     for each in found.findings:
         assert (each.rank, each.module) == (0, "module.block")
         assert each.line == line_of("sqrt backward")
@@ -276,7 +276,7 @@ def test_record_and_functions():
         model(torch.ones(3, 4))
         model(torch.ones(3, 4))
     assert found.findings == seen and len(seen) == 2
-    assert [each.step for each in seen] == [0, 1]
+    assert [each.call for each in seen] == [0, 1]
     with pytest.raises(ValueError, match="on_bad"), watch(model, on_bad="stop"):
         pass
 
@@ -341,8 +341,9 @@ def test_texts():
     assert "origin in forward: aten.log.default in model.block (Logarithm)" in str(finding)
     assert '"line": %d' % line_of("log") in finding.to_json()
     lines = str(run(*bad_input())).splitlines()
-    assert lines[3] == "  reads bad input 0 of the model"
-    assert lines[5].startswith("  input 0 of the model: float32[3, 4], 1 +Inf, first at [2, 1]")
+    assert lines[0].startswith("entry: before any operation input 0 of the model had 1 +Inf, first")
+    assert lines[1] == "  first read in forward by aten.addmm.default in model.before (Linear)"
+    assert lines[4].startswith("  input 0 of the model: float32[3, 4], 1 +Inf, first at [2, 1]")
 
     model = nn.Sequential()
     model.add_module("input_projection", nn.Linear(4, 4))
@@ -357,7 +358,7 @@ def test_checkpoint():
     with watch(model) as found:
         for _ in range(2):
             model(torch.randn(3, 4)).sum().backward()
-    assert found.findings == [] and found.steps == 2
+    assert found.findings == [] and found.calls == 2
     assert run(Blocks(Logarithm(), True)).line == line_of("log")
     with pytest.raises(BadValueError) as error, watch(Blocks(Norm(), True)) as found:
         found._model(torch.randn(3, 4)).sum().backward()
@@ -372,7 +373,7 @@ def test_parts_of_the_model_called_one_by_one():
         for block in model.blocks:
             x = block(x)
         x.sum().backward()
-    assert found.steps == 1
+    assert found.calls == 1
     finding = error.value.finding
     assert (finding.module, finding.line) == ("blocks.1", line_of("norm backward"))
 

@@ -91,7 +91,7 @@ def test_the_compiled_code_stays_as_it_is(how, backend):
             model(X).sum().backward()
     model(X).sum().backward()
     assert dict(counters["frames"]) == frames and dict(counters["graph_break"]) == breaks
-    assert found.steps == 2 and found.findings == []
+    assert found.calls == 2 and found.findings == []
 
 
 def test_a_compiled_loss():

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch_faults import INF, NAN, SOURCE, Regression, diverged, line_of, train
+from torch_faults import INF, NAN, SOURCE, Regression, Root, diverged, line_of, train
 
 from nonfinite.torch import BadValueError, watch
 
@@ -168,7 +168,7 @@ def test_a_bad_input_with_operations():
             model(x)
     finding = error.value.finding
     assert (finding.kind, finding.parameter) == ("entry", "input 0 of the model")
-    assert (finding.module, finding.step) == ("0", 1)
+    assert (finding.module, finding.call) == ("0", 1)
 
 
 # The rate, the factor of the input, and what overflows first: a product in the model, the squares
@@ -274,3 +274,103 @@ def test_tensors_that_share_their_memory(bad, options):
         model(torch.ones(3, 4))
     assert found.first.parameter == f"{bad}.weight", str(found.first)
     assert [each.bad for each in found.first.inputs if each.name == f"{bad}.weight"] == [4]
+
+
+class Positive(nn.Linear):
+    """-Inf stays -Inf."""
+
+    def forward(self, x):
+        return F.linear(x, self.weight.abs(), self.bias)
+
+
+class Features(nn.Module):
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x, mask=None):
+        y = self.layer(x)
+        return y if mask is None else (y + mask).softmax(-1)
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("value", [-INF, NAN, INF])
+@pytest.mark.parametrize("layer", [nn.Linear, Positive])
+def test_bad_data_is_named_before_any_operation(layer, value, options):
+    """A logarithm of zero in the features, also where only the loss makes more of it."""
+    torch.manual_seed(0)
+    x = torch.ones(3, 4)
+    x[2, 1] = value
+    with watch(Features(layer(4, 4)), on_bad="record", **options) as found:
+        F.mse_loss(found._model(x), torch.zeros(3, 4)).backward()
+    [finding] = found.findings
+    what = {-INF: "1 -Inf", INF: "1 +Inf"}.get(value, "1 NaN")
+    told = f"entry: before any operation input 0 of the model had {what}, first at [2, 1], step 0"
+    assert str(finding).splitlines()[0] == told
+    assert (finding.kind, finding.parameter) == ("entry", "input 0 of the model")
+    assert [each.coordinate for each in finding.bad_inputs] == [(2, 1)]
+    assert finding.operator == "aten.addmm.default" and "operations=True" not in str(finding)
+
+
+def test_bad_data_that_the_watch_saw_made():
+    """The operation that made it says more than the input does."""
+    with watch(Features(nn.Linear(4, 4)), on_bad="record", operations=True) as found:
+        found._model(torch.zeros(3, 4).log())  # fault: features
+    assert (found.first.kind, found.first.line) == ("origin", line_of("features", HERE))
+    assert "cause: the logarithm of zero: input 0 has 12 zeros" in str(found.first)
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+def test_a_mask_among_the_inputs_is_no_bad_data(options):
+    mask = torch.zeros(3, 4)
+    mask[:, 2] = -INF
+    with watch(Features(nn.Linear(4, 4)), on_bad="record", **options) as found:
+        for _ in range(2):
+            found._model(torch.ones(3, 4), mask).sum().backward()
+        assert found.findings == []
+        mask[1] = -INF
+        found._model(torch.ones(3, 4), mask=mask).sum().backward()
+    assert (found.first.kind, found.first.operator) == ("NaN from Inf", "aten._softmax.default")
+    told = "  before any operation input mask of the model had 6 -Inf, first at [0, 2]"
+    assert str(found.first).splitlines()[1] == told
+    # A finding that has other causes does not tell of the mask.
+    with watch(Features(nn.Linear(4, 4)), on_bad="record", **options) as found:
+        found._model(torch.ones(3, 4), mask[:1]).log().mean().backward()
+    assert found.first.kind == "origin" and "before any operation" not in str(found.first)
+
+
+class Captions(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, scale, pixel_values=None, batch=None):
+        x = pixel_values if batch is None else batch["pixel_values"]
+        return (self.layer(x) * scale).square().sqrt()
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("give,name", [
+    (lambda x: ((1, x), {}), "1"),
+    (lambda x: ((1,), {"pixel_values": x}), "pixel_values"),
+    (lambda x: ((1,), {"batch": {"pixel_values": x}}), "batch.pixel_values"),
+    (lambda x: ((1, None, {"pixel_values": x}), {}), "2.pixel_values"),
+])  # fmt: skip
+def test_names_of_inputs(give, name, options):
+    """By keyword the name, otherwise the place among the arguments."""
+    x = torch.ones(3, 4)
+    x[1, 2] = NAN
+    args, kwargs = give(x)
+    with watch(Captions(), on_bad="record", **options) as found:
+        found._model(*args, **kwargs)
+    assert found.first.parameter == f"input {name} of the model"
+
+
+def test_the_name_of_an_input_whose_gradient_is_bad():
+    """A change in place leaves no replay that would name the operation."""
+    with watch(Root(), on_bad="record") as found:
+        x = torch.ones(3, 4, requires_grad=True) * 1
+        y = found._model(x=x)
+        x.add_(1)
+        y.sum().backward()
+    assert [each.name for each in found.first.outputs] == ["gradient of input x of the model"]

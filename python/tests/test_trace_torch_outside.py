@@ -6,6 +6,8 @@ import inspect
 import io
 import re
 import runpy
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from nonfinite.torch import BadValueError, watch
 
 HERE = Path(__file__)
 MODES = [{}, {"operations": True}, {"once_a_step": True}]
+X = torch.ones(3, 4)
 
 
 def here(name):
@@ -63,7 +66,7 @@ def test_weights_that_are_well_are_no_history():
         for divisor in (1, 1, 0):
             (model(torch.ones(3, 4)).mean() / divisor).backward()
     assert found.first.operator == "aten.div.Tensor" and found.first.history == ()
-    assert found.first.step == 2
+    assert found.first.call == 2
 
 
 def through_tensor(loss, model):
@@ -291,3 +294,100 @@ def test_errors_of_torch_have_no_frames_of_its_own():
     with watch(model, on_bad="record") as found:
         model(-torch.ones(2))
     assert found.first.note == "the replay failed: RuntimeError: it failed"
+
+
+PROGRAM = """
+import torch
+from torch import nn
+from nonfinite.torch import watch
+
+class Root(nn.Module):
+    def forward(self, x):
+        return ROOT
+
+model = nn.Sequential(nn.Linear(4, 4), nn.Sequential(Root()))
+with watch(model, OPTIONS):
+    model(torch.ones(3, 4)).sum().backward()
+"""
+
+
+@pytest.mark.parametrize("options", ["", "operations=True", "once_a_step=True"])
+@pytest.mark.parametrize("root", ["(x * 0).log()", "(x * 0).sqrt()"])
+def test_a_finding_is_the_last_that_a_reader_sees(root, options, tmp_path):
+    """In forward and in backward. Around the finding stand the lines of the program only."""
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM.replace("ROOT", root).replace("OPTIONS", options))
+    ran = subprocess.run([sys.executable, path], capture_output=True, text=True, check=False)
+    head, _, report = ran.stderr.partition("nonfinite.torch.BadValueError: ")
+    files = re.findall('File "(.*)", line (.*), in', head)
+    assert files == [(str(path), "12")] and len(head.splitlines()) <= 4, ran.stderr
+    assert report.startswith("origin in ") and report.splitlines()[-1].startswith("  output 0: ")
+
+
+CAUSES = {
+    "all labels are ignored": lambda y: F.cross_entropy(y, torch.full((3,), -100)),
+    "a row is masked whole": lambda y: y.masked_fill(torch.eye(3, 4) >= 0, -INF).softmax(-1).sum(),
+    "a division by zero (a norm, a sum, a count): input 1 has 3 zeros":
+        lambda y: (y / (y * 0).norm(dim=-1, keepdim=True)).sum(),
+    "the logarithm of zero: input 0 has 12 zeros": lambda y: (y * 0).log().sum(),
+    "the logarithm of a negative number": lambda y: (y * 0 - 1).log().sum(),
+    "the square root of a negative number": lambda y: (y * 0 - 1).sqrt().sum(),
+    "the slope of a square root": lambda y: (y * 0).sqrt().sum(),
+    "the mean of no elements": lambda y: y[:0].mean(),
+    "the deviation of a single element": lambda y: y[0, 0].std(),
+    "an overflow: float16 ends at 65504": lambda y: (y * 0 + 1e5).half().sum(),
+    "a target is too long for its input": lambda y: F.ctc_loss(
+        y[:, None].log_softmax(-1), torch.ones(1, 5, dtype=torch.long), [3], [5]
+    ),
+    # Nothing common: the numbers show no zero, and no other reason.
+    None: lambda y: (y * 0 + 2).acos().sum(),
+}
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_common_causes_are_told_in_a_line(cause):
+    model = nn.Linear(4, 4)
+    with watch(model, on_bad="record") as found:
+        CAUSES[cause](model(torch.ones(3, 4))).backward()
+    lines = [line for line in str(found.first).splitlines() if line.startswith("  cause: ")]
+    assert [line[: 9 + len(cause or "")] for line in lines] == [f"  cause: {cause}"] * bool(cause)
+
+
+def overflows_in_backward(y):
+    return y.sum() * 1e35
+
+
+def overflows_in_the_scale(y):
+    return y.sum() + 1e37
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("loss", [overflows_in_backward, overflows_in_the_scale])
+def test_a_scaler_of_which_the_watch_was_not_told(loss, options):
+    model = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0)
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**16)
+    with watch(model, on_bad="record", **options) as found:
+        for number in range(3):
+            scaler.scale(loss(model(X)) if number == 1 else model(X).mean()).backward()
+            scaler.step(optimizer)
+            scaler.update()
+            optimizer.zero_grad()
+    [finding] = found.findings
+    assert "a GradScaler has scaled the loss by 65536, and skips steps" in finding.note
+    assert "watch(model, scaler=scaler)" in str(finding).splitlines()[-1]
+    # The step that the scaler has skipped is one of the program.
+    assert (finding.step, found.steps) == (1, 3)
+
+
+def test_a_fault_that_scaling_has_not_made_says_nothing_of_a_scaler():
+    model = nn.Linear(4, 4)
+    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**16)
+    with watch(model, on_bad="record") as found:
+        scaler.scale(model(X).mean()).backward()
+        scaler.scale((model(X) * 0 - 1).log().mean()).backward()
+    assert found.first.note is None, found.first.note
+    del scaler
+    with watch(model, on_bad="record") as found:
+        (model(X).sum() * 1e35 * 65536).backward()
+    assert found.first.note is None, found.first.note

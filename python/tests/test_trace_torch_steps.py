@@ -85,7 +85,7 @@ def test_a_mask_that_the_program_keeps_is_still_known():
                 mask.append(torch.full((3, 4), -torch.inf))  # fault: kept mask
             (y.sum() if step < 2 else (y + mask[0]).sum()).backward()
     [finding] = found.findings
-    assert (finding.step, finding.kind, finding.line) == (2, "intended", line_of("kept mask", HERE))
+    assert (finding.call, finding.kind, finding.line) == (2, "intended", line_of("kept mask", HERE))
 
 
 class Deep(nn.Module):
@@ -218,7 +218,7 @@ def test_a_watch_after_an_interrupt(options):
     with found:
         model(X)
         model(X)
-    assert found.steps == 3
+    assert found.calls == 3
     assert [each.module for each in found.findings] == ["1", "1"]
     assert found.first.line == line_of("after an interrupt", HERE)
 
@@ -352,3 +352,94 @@ def test_another_package_wraps_the_function_of_torch():
     finally:
         torch.autograd._engine_run_backward = before
     assert calls == [1]
+
+
+class Turning(nn.Module):
+    """Bad when told so."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer, self.bad = nn.Linear(4, 4), False
+
+    def forward(self, x):
+        return self.layer(x) / (0 if self.bad else 1)
+
+
+def with_validation(model, optimizers, number):
+    with torch.no_grad():
+        for _ in range(10):
+            model.eval()(X)
+    model.train()
+
+
+def with_validation_that_has_gradients(model, optimizers, number):
+    for _ in range(10):
+        model.eval()(X)
+    model.train()
+
+
+def with_accumulation(model, optimizers, number):
+    for _ in range(3):
+        model(X).sum().backward()
+
+
+def with_two_optimizers(model, optimizers, number):
+    if not optimizers[1:]:
+        optimizers.append(torch.optim.SGD([model.layer.bias], lr=0.1))
+
+
+def with_another_model(model, optimizers, number):
+    other = nn.Linear(4, 4)
+    optimizer = torch.optim.SGD(other.parameters(), lr=0.1)
+    other(model(X)).sum().backward()
+    optimizer.step()
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+@pytest.mark.parametrize("between", [
+    with_validation, with_validation_that_has_gradients, with_accumulation, with_two_optimizers,
+    with_another_model,
+])  # fmt: skip
+def test_steps_are_those_of_the_program(between, options):
+    model = Turning()
+    optimizers = [torch.optim.SGD([model.layer.weight], lr=0.1)]
+    with watch(model, on_bad="record", **options) as found:
+        for number in range(4):
+            between(model, optimizers, number)
+            model.bad = number == 3
+            loss = model(X).sum()
+            if not model.bad:
+                loss.backward()
+            for each in optimizers:
+                each.step()
+    assert (found.first.step, found.steps) == (3, 4)
+    assert found.first.call == found.calls - 1
+    call = "" if found.first.call == 3 else f", call {found.first.call} of the model"
+    assert str(found.first).splitlines()[0].endswith(f"(Turning), step 3{call}")
+
+
+def test_a_validation_belongs_to_the_step_before():
+    model = Turning()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with watch(model, on_bad="record") as found:
+        for number in range(4):
+            model(X).sum().backward()
+            optimizer.step()
+            with torch.no_grad():
+                model.bad = number == 2
+                model(X)
+                model.bad = False
+    assert [each.step for each in found.findings] == [2]
+
+
+def test_steps_that_the_program_ends_itself():
+    """It has no optimizer, or trains nothing."""
+    model = Turning()
+    with watch(model, on_bad="record") as found, torch.no_grad():
+        for number in range(4):
+            for _ in range(2):
+                model(X)
+                model.bad = number == 1
+            found.step()
+    assert [each.step for each in found.findings] == [1, 2]
+    assert [each.call for each in found.findings] == [3, 4]

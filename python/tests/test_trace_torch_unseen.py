@@ -1,7 +1,10 @@
 """What `nonfinite.torch.watch` does not see, and says so."""
 
 import pickle
+import re
 import warnings
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -14,7 +17,7 @@ from torch.nn.attention.flex_attention import flex_attention
 from torch_faults import Faulty, Logarithm
 from torch_losses import function_of_the_program
 
-from nonfinite.torch import UnsupportedError, watch
+from nonfinite.torch import UnsupportedError, private, watch
 
 X = torch.ones(3, 4)
 MODES = [{}, {"operations": True}, {"once_a_step": True}]
@@ -150,7 +153,7 @@ def test_a_replica_of_data_parallel(options):
         replica.weight, replica.bias = model.weight, model.bias
         replica(X)
         model(X)
-    assert found.findings == [] and found.steps == 1
+    assert found.findings == [] and found.calls == 1
 
 
 @pytest.mark.parametrize("options", MODES, ids=str)
@@ -262,3 +265,44 @@ def test_real_fsdp_is_refused(mesh):
     old = FullyShardedDataParallel(nn.Linear(4, 4), device_id=torch.device("cpu"))
     with pytest.raises(UnsupportedError, match="module model is sharded by FSDP"):
         watch(old)
+
+
+def samples():
+    """Objects of torch, by the names of their classes."""
+    x = torch.ones(1, requires_grad=True)
+    found = [nn.Linear(1, 1), torch.amp.GradScaler("cpu"), torch.ops.aten.add.Tensor]
+    named = {type(each).__name__: each for each in (*found, compiled(nn.Linear(1, 1)))}
+    return named | {
+        "Module": nn.Module(), "Tensor": x, "Node": (x * 1).grad_fn,
+        "TorchDispatchMode": private.TorchDispatchMode,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind,name", [
+    (kind, name) for kind, names in private.ATTRIBUTES.items() for name in names
+])  # fmt: skip
+def test_torch_has_the_private_attribute(kind, name):
+    assert hasattr(samples()[kind], name), f"torch {torch.__version__} has lost {kind}.{name}"
+
+
+@pytest.mark.parametrize("name", private.NAMES)
+def test_a_torch_that_has_lost_a_private_name(name):
+    """The import says which one."""
+    *above, _ = name.split(".")
+    lost = SimpleNamespace()
+    for each in reversed(above):
+        lost = SimpleNamespace(**{each: lost})
+    with pytest.raises(ImportError, match=re.escape(f"has no torch.{name}, on which")):
+        private.of_torch(name, lost)
+    assert private.of_torch(name, torch) is not None
+
+
+def test_private_names_stand_in_one_file():
+    folder = Path(private.__file__).parent
+    words = {name for names in private.ATTRIBUTES.values() for name in names if name[0] == "_"}
+    words = [rf"(?<!self)\.{each}\b" for each in words]
+    words += [r"torch\._(?!_)", r"from torch\S* import .*\b_"]
+    for path in folder.glob("*.py"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        found = [line for line in lines if any(re.search(each, line) for each in words)]
+        assert not found or path.name == "private.py", (path.name, found)

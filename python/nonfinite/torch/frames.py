@@ -5,15 +5,16 @@ import linecache
 import os
 import sys
 from functools import cache
-from types import FrameType
+from types import FrameType, TracebackType
 
 import torch
 from torch import nn
 
+from nonfinite.torch import private
+
 _OURS = os.path.dirname(os.path.abspath(__file__))
 _REPLAY = os.path.join(_OURS, "replay.py")
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__))
-_CALL = nn.Module._wrapped_call_impl.__code__
 
 Place = tuple[str, int]
 
@@ -41,12 +42,26 @@ def caller() -> Place | None:
     return None
 
 
+def of_user(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback with the lines of the user only, and with the first line, which is that of the
+    `with` statement."""
+    kept, first = [], trace
+    while trace is not None:
+        if trace is first or is_users(trace.tb_frame.f_code.co_filename):
+            kept.append(trace)
+        trace = trace.tb_next
+    found: TracebackType | None = None
+    for each in reversed(kept):
+        found = TracebackType(found, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return found
+
+
 def called(modules: list[nn.Module]) -> bool:
     """Whether calls of all these modules are on the stack, as often as here."""
     frame: FrameType | None = sys._getframe(1)
     left = list(modules)
     while frame is not None and left:
-        if frame.f_code is _CALL and frame.f_locals["self"] in left:
+        if frame.f_code is private.CALL and frame.f_locals["self"] in left:
             left.remove(frame.f_locals["self"])
         frame = frame.f_back
     return not left

@@ -2,11 +2,14 @@
 """Which modules of a model get hooks, and the hooks."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from torch import Tensor, nn
 from torch.nn import Module
+
+from nonfinite.torch import private
 
 # Modules that seldom make bad outputs of finite inputs (a Dropout may: it multiplies). They get no
 # hooks: bad values are seen in the output of the module in front, of the next one or of the caller.
@@ -42,18 +45,19 @@ def waits_for_others(module: Module) -> bool:
 
 def owns(module: Module, parameter: Tensor) -> bool:
     """Whether a parameter is one of the module itself, not of a module inside."""
-    return any(each is parameter for each in module._parameters.values())
+    return any(each is parameter for each in private.parameters_of(module).values())
 
 
 def eager(module: Module) -> Module:
     """The module that `torch.compile` got, or the module itself."""
     inner: Any = module
-    return inner._orig_mod if type(module).__name__ == "OptimizedModule" else module
+    compiled = type(module).__name__ == "OptimizedModule"
+    return getattr(inner, private.ORIGINAL) if compiled else module
 
 
 def is_compiled(module: Module) -> bool:
     """Whether torch.compile made the module, or module.compile() changed it."""
-    return eager(module) is not module or module._compiled_call_impl is not None
+    return eager(module) is not module or private.compiled_call(module) is not None
 
 
 def inside_compiled(model: Module) -> set[Module]:
@@ -67,15 +71,25 @@ def paths(model: Module) -> dict[Module, str]:
     return {module: written(path) for path, module in model.named_modules(remove_duplicate=False)}
 
 
+def allowed(model: Module, names: Sequence[str | Module]) -> set[Module]:
+    """The modules that are meant, and those inside. Raises ValueError if the model has no such
+    module, and TypeError if `names` is no list."""
+    if isinstance(names, (str, Module)):
+        raise TypeError(f"allow is {names!r}, and must be a list")
+    found: set[Module] = set()
+    for name in names:
+        some = [module for module, path in paths(model).items()
+                if module is name or isinstance(name, str) and fnmatchcase(path, name)]  # fmt: skip
+        if not some:
+            raise ValueError(f"allow: the model has no module {name!r}")
+        found.update(inner for each in some for inner in each.modules())
+    return found
+
+
 def written(path: str) -> str:
     """The path of a module or a parameter without what torch.compile adds."""
-    return ".".join(each for each in path.split(".") if each != "_orig_mod")
+    return ".".join(each for each in path.split(".") if each != private.ORIGINAL)
 
-
-_HOOKS = (
-    "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_forward_hooks",
-    "_forward_hooks_with_kwargs", "_forward_hooks_always_called",
-)  # fmt: skip
 
 Before = Callable[[Module, Any, Any], None]
 After = Callable[[Module, Any, Any, Any], None]
@@ -84,7 +98,7 @@ After = Callable[[Module, Any, Any, Any], None]
 def attach(module: Module, before: Before, after: After) -> Callable[[], None]:
     """Adds hooks to a module, which copies of the module and files with the module do not have.
     Returns what removes the hooks."""
-    if module._compiled_call_impl is not None:
+    if private.compiled_call(module) is not None:
         return _around(module, before, after)
     hooks = (
         module.register_forward_pre_hook(before, with_kwargs=True),
@@ -94,7 +108,7 @@ def attach(module: Module, before: Before, after: After) -> Callable[[], None]:
 
     def without(state: dict[str, Any]) -> None:
         # A class may leave them out.
-        for name in filter(state.__contains__, _HOOKS):
+        for name in filter(state.__contains__, private.HOOKS):
             pairs = state[name].items()
             state[name] = OrderedDict((key, each) for key, each in pairs if key not in own)
 
@@ -110,7 +124,7 @@ def attach(module: Module, before: Before, after: After) -> Callable[[], None]:
 
 def _around(module: Module, before: Before, after: After) -> Callable[[], None]:
     """Hooks would become a part of the compiled code. So calls them around that code."""
-    compiled = module._compiled_call_impl
+    compiled = private.compiled_call(module)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         before(module, args, kwargs)
@@ -122,8 +136,8 @@ def _around(module: Module, before: Before, after: After) -> Callable[[], None]:
         return output
 
     # Copies are not compiled, and do not get this.
-    module._compiled_call_impl = call
-    return lambda: setattr(module, "_compiled_call_impl", compiled)
+    private.set_compiled_call(module, call)
+    return lambda: private.set_compiled_call(module, compiled)
 
 
 def _copied(module: Module, change: Callable[[dict[str, Any]], None]) -> Callable[[], None]:

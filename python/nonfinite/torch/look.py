@@ -3,15 +3,15 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-from nonfinite._native import all_finite, stats
-from nonfinite.torch import tallies
+from nonfinite._native import Stats, all_finite, stats
+from nonfinite.torch import private, tallies
 from nonfinite.torch.refuse import refuse_distributed
 from nonfinite.trace.results import Look
 
@@ -21,6 +21,9 @@ DEPTH = 8
 _LOW = {torch.float16, torch.bfloat16}
 # What our kernels read as the tensor is.
 _PLAIN = {torch.float64, torch.float32, *_LOW}
+_WHOLE = {torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64}
+_TYPES = {Tensor, Parameter}
+_STRIDED = torch.strided
 # The type of the device whose memory the program itself reads.
 _HERE = "cpu"
 _FP4 = getattr(torch, "float4_e2m1fn_x2", None)
@@ -42,17 +45,33 @@ def tensors(value: Any) -> list[Tensor]:
 def _gather(value: Any, found: list[Tensor], depth: int) -> None:
     if isinstance(value, Tensor):
         found.append(value)
-    elif depth == 0 or value is None or isinstance(value, (str, bytes, int, float)):
-        return
-    elif isinstance(value, (tuple, list)):
-        for each in value:
+    elif depth and value is not None and not isinstance(value, (str, bytes, int, float)):
+        for _, each in _parts(value):
             _gather(each, found, depth - 1)
-    elif isinstance(value, (dict, Mapping)):
-        for each in value.values():
-            _gather(each, found, depth - 1)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for field in dataclasses.fields(value):
-            _gather(getattr(value, field.name, None), found, depth - 1)
+
+
+def _parts(value: Any) -> Iterable[tuple[Any, Any]]:
+    """What a structure holds, with the places or names of the parts."""
+    if isinstance(value, (tuple, list)):
+        return enumerate(value)
+    if isinstance(value, (dict, Mapping)):
+        return value.items()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value)]
+        return [(name, getattr(value, name, None)) for name in names]
+    return ()
+
+
+def paths(value: Any, depth: int = DEPTH) -> list[str]:
+    """Where each of the `tensors` is in a structure, in the same order: "0", "mask", "batch.x"."""
+    if isinstance(value, Tensor):
+        return [""]
+    if depth == 0 or value is None or isinstance(value, (str, bytes, int, float)):
+        return []
+    return [
+        f"{name}.{path}".rstrip(".")
+        for name, each in _parts(value) for path in paths(each, depth - 1)
+    ]
 
 
 def mapped(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
@@ -68,23 +87,33 @@ def mapped(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
 
 def version(tensor: Tensor) -> int:
     """How often a tensor was changed in place. -1 in inference mode, which does not count."""
-    return -1 if tensor.is_inference() else tensor._version
+    return -1 if tensor.is_inference() else private.version(tensor)
 
 
 def is_away(tensor: Tensor) -> bool:
     """Whether the program would have to wait for the numbers of a tensor."""
-    return tensor.device.type != _HERE
+    # The name of the device would take four times as long.
+    return not tensor.is_cpu or _HERE != "cpu"
+
+
+def is_plain(tensor: Tensor) -> bool:
+    """Whether our functions read a tensor as it is. Asked of most tensors first: the questions of
+    `plain` take longer than 16 KiB of numbers."""
+    return (
+        type(tensor) in _TYPES and tensor.is_cpu and tensor.dtype in _PLAIN and _HERE == "cpu"
+        and tensor.layout is _STRIDED and tensor.is_contiguous() and not tensor.is_nested
+    )  # fmt: skip
 
 
 def in_transform() -> bool:
     """Whether a transform such as torch.vmap runs. Tensors have no numbers of their own then."""
-    return torch._C._functorch.peek_interpreter_stack() is not None
+    return private.transform() is not None
 
 
 def is_batched(tensor: Tensor) -> bool:
     """Whether `torch.autograd.grad(is_grads_batched=True)` made a tensor, by a transform of its
     own."""
-    return torch._C._functorch.is_legacy_batchedtensor(tensor)
+    return private.is_batched(tensor)
 
 
 def values(tensor: Tensor) -> Tensor:
@@ -126,10 +155,10 @@ def total(tensor: Tensor) -> Tensor:
 
 def finite(tensor: Tensor) -> bool:
     """Whether all numbers of a tensor are finite."""
-    # Most tensors: without the questions of `plain`, which take longer than 16 KiB of numbers.
-    if type(tensor) in (Tensor, Parameter) and tensor.dtype in _PLAIN and not is_away(tensor):
-        if tensor.layout is torch.strided and not tensor.is_nested and tensor.is_contiguous():
-            return all_finite(tensor)
+    if is_plain(tensor):
+        return all_finite(tensor)
+    if type(tensor) in _TYPES and tensor.dtype in _WHOLE:
+        return True
     numbers = real(tensor)
     if numbers is None:
         return True
@@ -152,8 +181,8 @@ def flag(numbers: Tensor) -> Tensor:
     return torch.isfinite(low) & torch.isfinite(high)
 
 
-def look(name: str, tensor: Tensor) -> Look:
-    """The statistics of a tensor, in one pass on the CPU.
+def look(name: str, tensor: Tensor, found: Stats | None = None) -> Look:
+    """The statistics of a tensor, in one pass on the CPU, or those that were `found` before.
 
     Of a sparse or nested tensor: those of its `values`, also the shape and the index.
     """
@@ -163,7 +192,8 @@ def look(name: str, tensor: Tensor) -> Look:
     shape = tuple(tensor.shape)
     if numbers is None:
         return unknown(name, tensor)
-    found = stats(numbers.cpu().resolve_neg())
+    if found is None:
+        found = stats(numbers.cpu().resolve_neg())
     counts = (found.census.nan, found.census.pos_inf, found.census.neg_inf)
     firsts = [_index(each.first, shape) for each in counts if each.first is not None]
     return Look(

@@ -2,50 +2,24 @@
 """Looks at every operation of torch, and names those that make a NaN or an infinity."""
 
 import math
-import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch._ops import OpOverload
-from torch.autograd.function import BackwardCFunction
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from nonfinite.torch import frames
-from nonfinite.torch.hooked import written
-from nonfinite.torch.look import finite, is_away, look, tensors, unknown
+from nonfinite._native import Stats, stats
+from nonfinite.torch import frames, private
+from nonfinite.torch.look import finite, is_away, is_plain, look, tensors, unknown
 from nonfinite.torch.report import BACKWARD, FORWARD
-from nonfinite.torch.storages import Storages, fills, span, storage
+from nonfinite.torch.storages import Named, Storages, fills, name_of
 from nonfinite.trace.results import ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, Look
 
-Named = Mapping[int, list[tuple[str, Tensor]]]
-"""Names of tensors, by their `storage`: views have the same. Each with the tensor of the model."""
 
-
-def by_storage(pairs: Iterable[tuple[str, Tensor]]) -> dict[int, list[tuple[str, Tensor]]]:
-    """Names of tensors, of which several may share their memory."""
-    found: dict[int, list[tuple[str, Tensor]]] = {}
-    for name, tensor in pairs:
-        found.setdefault(storage(tensor), []).append((name, tensor))
-    return found
-
-
-def name_of(names: Named, tensor: Tensor) -> tuple[str, Tensor] | None:
-    """The name of a tensor or of what it is a view of, and the tensor of the model."""
-    known = names.get(storage(tensor), ())
-    if len(known) < 2:
-        return known[0] if known else None
-    start, end = span(tensor)
-    spans = [(*span(own), name, own) for name, own in known]
-    parts = [(name, own) for first, last, name, own in spans if first < end and start < last]
-    same = [(name, own) for first, last, name, own in spans if (first, last) == (start, end)]
-    # A view of several tensors is bad because of the one that is.
-    bad = [each for each in parts if not finite(each[1])]
-    return next(iter([*same, *bad, *parts]), None)
-
+Before = Look | Stats
+"""What a tensor held: a look, or the statistics, of which few become a look."""
 
 @dataclass(eq=False)
 class Found:
@@ -63,19 +37,25 @@ class Found:
     phase: str
     parameter: str | None = None
 
+    @property
+    def is_mask_from_outside(self) -> bool:
+        """Whether the -Inf is that of an input of the model, which may be a mask."""
+        return self.kind == INTENDED and self.parameter is not None
 
-class Operations(TorchDispatchMode):
+
+class Operations(private.TorchDispatchMode):
     """Looks at the outputs of every operation while the mode is on.
 
     An output is *explained* if an input is bad in the same way: NaN comes from NaN, infinities from
     infinities. -Inf from an operation that got -Inf as a number (masked_fill, full) is a mask.
     `causes` has the operations that are left, and the masks, for the tensors that they made bad.
 
-    `named` gives names to parameters and buffers. `where` says which module is running, and
-    `backward` whether the operation belongs to a backward pass. `whole`: the mode sees the
-    program from the start, or the replay of a call with good inputs. A bad tensor that no operation
-    made comes from outside then, as the targets of a loss do, and the first operation that reads it
-    is an entry.
+    `named` gives names to parameters and buffers, and `inputs` to what the model got. -Inf of such
+    an input is a mask as long as nothing but -Inf comes of it. `where` says which module is
+    running, and `backward` whether the operation belongs to a backward pass. `whole`: the mode sees
+    the program from the start, or the replay of a call with good inputs. A bad tensor that no
+    operation made comes from outside then, as the targets of a loss do, and the first operation
+    that reads it is an entry. Infinities that the modules `allowed` make are as told.
     """
 
     def __init__(
@@ -85,9 +65,11 @@ class Operations(TorchDispatchMode):
         backward: Callable[[], bool],
         *,
         whole: bool = False,
+        allowed: Collection[Any] = (),
     ) -> None:
         super().__init__()
         self._whole = whole
+        self._allowed = allowed
         self.inputs: Named = {}
         """The inputs of the model, while it is called."""
         self._named = named
@@ -100,10 +82,12 @@ class Operations(TorchDispatchMode):
         """Whether no tensor is looked at."""
         self._next_node = 0
         self._found = 0
-        if "torch._dynamo" in sys.modules:
+        if private.dynamo_is_loaded():
             # In a model that calls a compiled function Dynamo would compile the frame of
             # `__torch_dispatch__` for each of 8 operations: seconds, and a warning.
-            torch._dynamo.eval_frame.skip_code(Operations.__torch_dispatch__.__code__)
+            private.skip(Operations.__torch_dispatch__.__code__)
+            # Inside of a compiled function it would be compiled itself.
+            self._uncompiled  # noqa: B018
 
     def forget(self) -> None:
         """Nothing that was seen matters any longer."""
@@ -126,14 +110,14 @@ class Operations(TorchDispatchMode):
     supports_higher_order_operators = True
 
     def __enter__(self) -> Any:
-        self._next_node = torch._C._autograd._get_sequence_nr()
+        self._next_node = private.next_number()
         return super().__enter__()
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        # A program that compiles functions has loaded Dynamo, which must not compile the look.
-        run = self._uncompiled if "torch._dynamo" in sys.modules else self._run
+        # Inside of a compiled function Dynamo would compile the look.
+        run = self._run if private.callback() is None else self._uncompiled
         return run(func, args, kwargs or {})
 
     @cached_property
@@ -143,27 +127,28 @@ class Operations(TorchDispatchMode):
 
     def _run(self, func: Any, args: Any, kwargs: Any) -> Any:
         """Runs an operation, and looks at its outputs."""
-        node = torch._C._autograd._get_sequence_nr()
+        node = private.next_number()
         if node != self._next_node:
             # Autograd makes the node of an operation before the operation runs.
             place = frames.caller()
             self.places.update((number, place) for number in range(self._next_node, node))
             self._next_node = node
-        if self.only_places or getattr(func, "is_view", False):
+        of = _OPERATORS.get(id(func)) or _operator(func)
+        if of.is_view or self.only_places:
             return func(*args, **kwargs)
-        changes = mutates(func)
         # What the operation changes is gone afterwards.
-        changed = read(func, args, kwargs, True) if changes else []
-        before = [(each, _look_before(each)) for each in changed]
+        before = [(each, _look_before(each)) for each in of.changed(args, kwargs)]
         result = func(*args, **kwargs)
-        if changes and func._schema.name in _OVERWRITES and fills(args[0]):
+        if of.overwrites and fills(args[0]):
             self.causes.pop(args[0])
         self._look_at(func, args, kwargs, result, before)
         return result
 
     def _look_at(
-        self, func: Any, args: Any, kwargs: Any, result: Any, before: list[tuple[Tensor, Look]]
+        self, func: Any, args: Any, kwargs: Any, result: Any, before: list[tuple[Tensor, Before]]
     ) -> None:
+        if type(result) is Tensor and finite(result):
+            return
         if _name(func).startswith(_OF_LISTS) and isinstance(args[0], (list, tuple)):
             # A step of an optimizer: the first tensors, the second ones, and so on. What changes
             # them returns none.
@@ -178,7 +163,7 @@ class Operations(TorchDispatchMode):
         outputs = tensors(result) or [each for each, _ in before]
         bad = [each for each in outputs if not finite(each)]
         if bad:
-            self._judge(func, args, kwargs, bad, before, frames.caller())
+            self._judge(func, args, kwargs, bad, _looks_of(before), frames.caller())
 
     def _looks(
         self, func: Any, args: Any, kwargs: Any, before: list[tuple[Tensor, Look]]
@@ -187,7 +172,7 @@ class Operations(TorchDispatchMode):
         kept = {id(each): found for each, found in before}
         shown = []
         for number, each in enumerate(_floats(func, args, kwargs)):
-            name, own = name_of(self._named, each) or (f"{number}", each)
+            name, own = name_of(each, self.inputs, self._named) or (f"{number}", each)
             found = kept.get(id(each))
             shown.append(look(name, own) if found is None else replace(found, name=name))
         return tuple(shown)
@@ -210,18 +195,30 @@ class Operations(TorchDispatchMode):
         cause = next((each for each in causes if each is not None), None)
         outside = None
         if kind is None and cause is None and self._whole:
-            outside = next((each for each, found in inputs if not found.only_minus_inf), None)
-            if outside is not None:
-                kind, parameter = ENTRY, self._name_of(outside, args, kwargs)
+            others = [pair for pair in inputs if not pair[1].only_minus_inf]
+            outside, seen = next(iter(others), (None, None))
+            whole = seen is not None and seen.pos_inf + seen.neg_inf == seen.elements
+            if whole and self._where() is not None:
+                # A constant of the model, such as `torch.tensor(math.inf)`.
+                kind = INTENDED
+            elif outside is not None:
+                kind, parameter = ENTRY, _place_of(outside, args, kwargs)
+        if kind is not None and self._where() in self._allowed and not self._backward():
+            if not any(each.nan for each in outputs):
+                kind, parameter = INTENDED, None
+        only_minus_inf = all(each.only_minus_inf for each in outputs)
+        if kind is None and cause is not None and cause.is_mask_from_outside and not only_minus_inf:
+            cause = replace(cause, kind=ENTRY, number=self._found)
+            self._found += 1
         known = cause is not None and cause.kind != INTENDED
         if kind == ENTRY or kind is not None and not known:
             operator = str(func)
-            node = torch._C._current_autograd_node() if self._backward() else None
+            node = private.current_node() if self._backward() else None
             if node is not None:
                 operator += f" in {node.name()}"
                 # The program wrote the backward of its own functions, which is on the stack.
-                if not isinstance(node, BackwardCFunction):
-                    place = self.places.get(node._sequence_nr())
+                if not isinstance(node, private.BackwardCFunction):
+                    place = self.places.get(private.number_of(node))
             shown = () if kind == INTENDED else self._looks(func, args, kwargs, before)
             phase = BACKWARD if self._backward() else FORWARD
             cause = Found(
@@ -231,12 +228,6 @@ class Operations(TorchDispatchMode):
         if cause is not None:
             for each in bad if outside is None else [*bad, outside]:
                 self.causes.set(each, cause)
-
-    def _name_of(self, tensor: Tensor, args: Any, kwargs: Any) -> str:
-        """The name of a tensor from outside."""
-        number = [each is tensor for each in tensors((args, kwargs))].index(True)
-        name = f"tensor {number} of the operation, which was bad before the watch saw it"
-        return (name_of(self.inputs, tensor) or (name,))[0]
 
     def _kind(
         self,
@@ -248,7 +239,7 @@ class Operations(TorchDispatchMode):
     ) -> tuple[str | None, str | None]:
         """The kind, and the name of a bad parameter. None: explained."""
         for tensor, found in inputs:
-            named = name_of(self._named, tensor)
+            named = name_of(tensor, self.inputs, self._named)
             # The mode may have seen what made the parameter bad, as a step of the optimizer.
             known = self.causes.get(tensor) is not None
             if named is not None and not known and not found.only_minus_inf:
@@ -264,6 +255,12 @@ class Operations(TorchDispatchMode):
             keeps = _name(func) in _KEEP_SIGNS and factor == abs(factor)
             if overflows and keeps and all(found.only_minus_inf for _, found in inputs):
                 return ORIGIN, None
+            unseen = (tensor for tensor, _ in inputs if self.causes.get(tensor) is None)
+            names = (name_of(tensor, self.inputs) for tensor in unseen)
+            given = [each[0] for each in names if each is not None]
+            if given and all(found.only_minus_inf for _, found in inputs):
+                mask = all(each.only_minus_inf for each in outputs)
+                return INTENDED if mask else ENTRY, given[0]
             return None, None
         if masks and not nan:
             return INTENDED, None
@@ -273,13 +270,15 @@ class Operations(TorchDispatchMode):
 
     def cause_of(self, outputs: Any, *, masks: bool = False) -> Found | None:
         """The operation behind bad tensors: the first in time, if there are several. With `masks`
-        also one that made -Inf as told."""
-        found = [
-            cause for each in tensors(outputs)
-            if (cause := self.causes.get(each)) is not None and not finite(each)
-            and (masks or cause.kind != INTENDED)
-        ]  # fmt: skip
-        return min(found, key=lambda cause: cause.number, default=None)
+        also one that made infinities as told, if nothing else is bad."""
+        bad = [each for each in tensors(outputs) if not finite(each)]
+        causes = [(each, self.causes.get(each)) for each in bad]
+        real = [cause for _, cause in causes if cause is not None and cause.kind != INTENDED]
+        if real or not masks:
+            return min(real, key=lambda cause: cause.number, default=None)
+        if any(cause is None and not look("", each).only_minus_inf for each, cause in causes):
+            return None
+        return next((cause for _, cause in causes if cause is not None), None)
 
 
 _OVERWRITES = {"aten::fill_", "aten::copy_", "aten::zero_", "aten::normal_", "aten::uniform_"}
@@ -299,31 +298,77 @@ _OF_LISTS = ("aten::_foreach_", "aten::_fused_adam", "aten::_fused_sgd", "aten::
 RUNNING = ("running_mean", "running_var")
 
 
-def _look_before(tensor: Tensor) -> Look:
+def _place_of(tensor: Tensor, args: Any, kwargs: Any) -> str:
+    """The name of a tensor from outside that is no input of the model."""
+    number = [each is tensor for each in tensors((args, kwargs))].index(True)
+    return f"tensor {number} of the operation, which was bad before the watch saw it"
+
+
+def _look_before(tensor: Tensor) -> Before:
     """What a tensor holds that an operation will change. Of a good one on a device there are no
     statistics: they would cost a copy of the tensor."""
+    if is_plain(tensor):
+        return stats(tensor)
     take = unknown if is_away(tensor) and finite(tensor) else look
     return take("input", tensor)
 
 
+def _looks_of(before: list[tuple[Tensor, Before]]) -> list[tuple[Tensor, Look]]:
+    return [
+        (each, found if isinstance(found, Look) else look("input", each, found))
+        for each, found in before
+    ]
+
+
+class _Operator:
+    """What does not depend on the arguments. Kept, since every operation asks for it."""
+
+    def __init__(self, func: Any) -> None:
+        # Kept, so that no other operator gets its `id`.
+        self._func = func
+        self.is_view = getattr(func, "is_view", False)
+        # Operators of higher order, such as `torch.cond`, have no schema, and change nothing.
+        self.changes = isinstance(func, private.OpOverload) and private.schema(func).is_mutable
+        self.overwrites = self.changes and _name(func) in _OVERWRITES
+        names = _arguments(func) if self.changes else ()
+        # "add_" and others like it change their first argument, and no other one.
+        self._first = [writes for _, writes in names] == [True] + [False] * (len(names) - 1)
+        self._first = self._first and names[0][0] == "self"
+
+    def changed(self, args: Any, kwargs: Any) -> list[Tensor]:
+        """The tensors that the operation changes."""
+        if not self.changes or self.overwrites:
+            return []
+        if self._first and args and type(args[0]) is not list:
+            return [args[0]]
+        return read(self._func, args, kwargs, True)
+
+
+_OPERATORS: dict[int, _Operator] = {}
+
+
+def _operator(func: Any) -> _Operator:
+    if id(func) not in _OPERATORS:
+        _OPERATORS[id(func)] = _Operator(func)
+    return _OPERATORS[id(func)]
+
+
 def mutates(func: Any) -> bool:
-    """Whether an operation changes a tensor. Operators of higher order, such as `torch.cond`, have
-    no schema, and change none."""
-    return isinstance(func, OpOverload) and func._schema.is_mutable
+    """Whether an operation changes a tensor."""
+    return _operator(func).changes
 
 
 def _name(func: Any) -> str:
-    return func._schema.name if isinstance(func, OpOverload) else ""
+    return private.schema(func).name if isinstance(func, private.OpOverload) else ""
 
 
 @cache
 def _arguments(func: Any) -> tuple[tuple[str, bool], ...]:
     """The names of an operation's arguments, and whether the operation changes them. Kept, since
     every operation asks for them."""
-    schema = func._schema
     return tuple(
         (each.name, each.alias_info is not None and each.alias_info.is_write)
-        for each in schema.arguments
+        for each in private.schema(func).arguments
     )
 
 
@@ -335,15 +380,15 @@ def read(func: Any, args: Any, kwargs: Any, changed: bool) -> list[Tensor]:
     the batch is in them, too, when the operation has run, and when the call runs again. The
     schemas of some of the operations do not say that.
     """
-    if not isinstance(func, OpOverload):
+    if not isinstance(func, private.OpOverload):
         return [] if changed else tensors((args, kwargs))
     names = _arguments(func)
     given = {**dict(zip((name for name, _ in names), args, strict=False)), **kwargs}
     if RUNNING[0] in given:
-        reads = func._schema.name.endswith(("no_training", "no_update"))
+        reads = _name(func).endswith(("no_training", "no_update"))
         if given.get("training", given.get("train", not reads)):
             given = {name: each for name, each in given.items() if name not in RUNNING}
-    if changed and func._schema.name in _OVERWRITES:
+    if changed and _name(func) in _OVERWRITES:
         return []
     return tensors([given[name] for name, writes in names
                     if writes is changed and name in given and name != "out"])
@@ -370,9 +415,3 @@ def _numbers(value: Any) -> list[float]:
     if isinstance(value, dict):
         return _numbers(list(value.values()))
     return []
-
-
-def named(model: torch.nn.Module) -> dict[int, list[tuple[str, Tensor]]]:
-    """The names of parameters and buffers."""
-    pairs = [*model.named_parameters(), *model.named_buffers()]
-    return by_storage((written(name), tensor) for name, tensor in pairs)

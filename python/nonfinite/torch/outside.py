@@ -9,18 +9,14 @@ from typing import Any, Protocol
 
 import torch
 from torch import Tensor
-from torch.autograd.function import BackwardCFunction
-from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
 
-from nonfinite.torch import frames
+from nonfinite.torch import frames, private
 from nonfinite.torch.later import Later
 from nonfinite.torch.look import finite, in_transform, is_away, is_batched, look, tensors
-from nonfinite.torch.operations import Found, Named, Operations, mutates
+from nonfinite.torch.operations import Before, Found, Operations, mutates
 from nonfinite.torch.report import BACKWARD
+from nonfinite.torch.storages import Named
 from nonfinite.trace.results import ORIGIN, Look
-
-# Its function `_engine_run_backward` is not a public name of torch.
-_autograd: Any = torch.autograd
 
 # A program that never runs backward makes nodes all the time.
 MANY = 100_000
@@ -53,7 +49,7 @@ class Watching(Protocol):
 
 def in_backward() -> bool:
     """Whether this thread runs a backward pass."""
-    return torch._C._current_autograd_node() is not None
+    return private.current_node() is not None
 
 
 class _Window(Operations):
@@ -85,7 +81,7 @@ class _Window(Operations):
         return super()._run(func, args, kwargs)
 
     def _look_at(
-        self, func: Any, args: Any, kwargs: Any, result: Any, before: list[tuple[Tensor, Look]]
+        self, func: Any, args: Any, kwargs: Any, result: Any, before: list[tuple[Tensor, Before]]
     ) -> None:
         results = tensors(result)
         if mutates(func) or not any(map(is_away, results)):
@@ -98,7 +94,7 @@ class _Window(Operations):
             if not judged:
                 judged.append(True)
                 bad = [each for each in results if not finite(each)]
-                self._judge(func, args, kwargs, bad, before, place)
+                self._judge(func, args, kwargs, bad, [], place)
 
         for each in results:
             self._later.ask(each, judge)
@@ -112,7 +108,7 @@ def _may_wait(node: Any) -> bool:
     """Whether a node that runs again may wait for other ranks, which do not run theirs again: a
     function of the program or of a library."""
     distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
-    return distributed and (isinstance(node, BackwardCFunction) or "::" in node.name())
+    return distributed and (isinstance(node, private.BackwardCFunction) or "::" in node.name())
 
 
 class Outside:
@@ -141,9 +137,10 @@ class Outside:
         if not self._watches:
             if not self._is_open:
                 self._thread = threading.get_ident()
-            if _autograd._engine_run_backward is not self._ours:
-                self._theirs = _autograd._engine_run_backward
-                self._ours = _autograd._engine_run_backward = self._entered(self._theirs)
+            if private.run_backward() is not self._ours:
+                self._theirs = private.run_backward()
+                self._ours = self._entered(self._theirs)
+                private.set_run_backward(self._ours)
         self._watches.append(watch)
         self._name()
 
@@ -167,8 +164,8 @@ class Outside:
             return
         self._mode = None
         # Another package may have replaced ours. Without watches ours does nothing.
-        if _autograd._engine_run_backward is self._ours:
-            _autograd._engine_run_backward = self._theirs
+        if private.run_backward() is self._ours:
+            private.set_run_backward(self._theirs)
 
     def forget(self) -> None:
         """A step begins. Forgets what was seen, unless a watch waits for backward."""
@@ -179,32 +176,42 @@ class Outside:
         """A watched model has returned: operations are looked at from now on."""
         # The program may leave a mode of its own before backward. Modes are left in the order of
         # the stack, so ours must not lie above one.
-        others = torch._C._len_torch_dispatch_stack()
+        others = private.modes_on()
         if self._is_open or others or threading.get_ident() != self._thread:
             return
+        mode = self._window()
+        if len(mode.places) + len(mode.causes) > MANY:
+            mode.forget()
+        self._is_open = True
+        mode.__enter__()
+
+    def _window(self) -> _Window:
         if self._mode is None:
             self._mode = _Window(self._names)
-        if len(self._mode.places) + len(self._mode.causes) > MANY:
-            self._mode.forget()
-        self._is_open = True
-        self._mode.__enter__()
+        return self._mode
+
+    def explain(self, bad: list[Tensor], found: Found) -> None:
+        """An operation of a watched model made the infinities of these tensors as told."""
+        if self._watches and threading.get_ident() == self._thread:
+            for each in bad:
+                self._window().causes.set(each, found)
 
     def close(self) -> bool:
         """A watched model is called, or backward begins. Returns whether operations were looked at
         until now."""
         if not self._is_open or threading.get_ident() != self._thread:
             return False
-        stack = _get_current_dispatch_mode_stack()
-        if self._mode not in stack:
+        stack = private.modes()
+        if self._mode is None or self._mode not in stack:
             # Torch has set all modes aside, and will put them back.
             return False
         self._is_open = False
         # Modes that the program has entered since lie above, and stay.
         above = stack[stack.index(self._mode) + 1 :]
         for each in (*reversed(above), self._mode):
-            TorchDispatchMode.__exit__(each, None, None, None)
+            private.TorchDispatchMode.__exit__(each, None, None, None)
         for each in above:
-            TorchDispatchMode.__enter__(each)
+            private.TorchDispatchMode.__enter__(each)
         # A program that never runs backward would keep more tensors with each call of the model.
         self._mode.settle()
         return True
@@ -262,7 +269,7 @@ class Outside:
         nodes = [each.grad_fn for each in roots]
         while nodes:
             node = nodes.pop()
-            if node is None or node in seen or node._sequence_nr() not in places:
+            if node is None or node in seen or private.number_of(node) not in places:
                 continue
             seen.add(node)
             hooks.append(node.register_hook(functools.partial(self._look, node)))
@@ -275,7 +282,7 @@ class Outside:
         if seen is None:
             # The last watch was left during this backward pass.
             return
-        place = seen.places[node._sequence_nr()]
+        place = seen.places[private.number_of(node)]
         if any(map(is_away, tensors(made))):
             # What the node reads is gone when the answer is there: the node itself is named.
             for each in tensors(got):

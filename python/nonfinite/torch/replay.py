@@ -1,10 +1,9 @@
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
 """Runs one call of a module again, to name the operation."""
 
-import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,11 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from nonfinite.torch import private
 from nonfinite.torch.frames import Place
 from nonfinite.torch.hooked import owns
-from nonfinite.torch.look import finite, look, mapped, tensors, version
-from nonfinite.torch.operations import RUNNING, Found, Named, Operations, by_storage
-from nonfinite.trace.results import Look
+from nonfinite.torch.look import finite, look, mapped, paths, tensors, version
+from nonfinite.torch.operations import RUNNING, Found, Operations
+from nonfinite.torch.storages import Named, by_storage
+from nonfinite.trace.results import INTENDED, Look
 
 
 @dataclass(eq=False, slots=True)
@@ -49,6 +50,10 @@ class Call:
     """The gradients of these outputs, by the number of the output."""
     hooks: list[Any] = field(default_factory=list)
     """Those of the gradients of the inputs."""
+    mask: Found | None = None
+    """What made the infinities in the outputs, if these are as told."""
+    returns: "Call | None" = None
+    """The call inside whose output is an output of this call, too."""
     released: bool = False
     reopens: bool = False
     """Of the outermost call: whether the look at operations outside of the model goes on."""
@@ -56,6 +61,26 @@ class Call:
     def inputs(self) -> list[Tensor]:
         """The tensors that the module got."""
         return tensors((self.args, self.kwargs))
+
+    def names(self) -> list[str]:
+        """The names of the inputs of an outermost call: an input that was passed by keyword has its
+        own name."""
+        found = (*paths(self.args or ()), *paths(self.kwargs or {}))
+        return [f"input {name} of the model" for name in found]
+
+    def given(self) -> list[tuple[str, Tensor]]:
+        """The tensors that the model got, with their names. An input that was changed in place
+        since is not what the model got."""
+        call = self.outermost()
+        inputs = zip(call.names(), call.inputs(), call.versions, strict=False)
+        return [(name, each) for name, each, before in inputs if version(each) == before]
+
+    def given_mask(self) -> Found | None:
+        """What made the infinities that the program got, if these are as told."""
+        call: Call | None = self.outermost()
+        while call is not None and call.mask is None:
+            call = call.returns
+        return None if call is None else call.mask
 
     def outermost(self) -> "Call":
         """The call that the program itself made."""
@@ -146,12 +171,12 @@ class Running:
 
     def enter(self, module: nn.Module) -> None:
         """A module begins. Autograd numbers the nodes that are made from now on."""
-        self._begun.open.append((module, torch._C._autograd._get_sequence_nr()))
+        self._begun.open.append((module, private.next_number()))
 
     def leave(self, output: Any) -> None:
         """The module that began last ends. Those inside have ended before."""
         module, first = self._begun.open.pop()
-        self._nodes.append((range(first, torch._C._autograd._get_sequence_nr()), module))
+        self._nodes.append((range(first, private.next_number()), module))
         if self.hook is not None:
             for each in tensors(output):
                 if each.requires_grad:
@@ -167,9 +192,9 @@ class Running:
         """The innermost module that runs, or that made the node that runs."""
         if self._begun.open:
             return self._begun.open[-1][0]
-        node = torch._C._current_autograd_node()
+        node = private.current_node()
         if node is not None:
-            number = node._sequence_nr()
+            number = private.number_of(node)
             for numbers, module in self._nodes:
                 if number in numbers:
                     return module
@@ -184,16 +209,16 @@ def as_before(call: Call) -> Any:
     """
     now = torch.get_rng_state()
     buffers = [
-        (module._buffers, name, each, version(each), each.detach().clone())
+        (private.buffers_of(module), name, each, version(each), each.detach().clone())
         for module in call.module.modules()
-        for name, each in module._buffers.items()
+        for name, each in private.buffers_of(module).items()
         if each is not None
     ]
     torch.set_rng_state(call.random)
     try:
         with ExitStack() as autocast:
             # Before torch 2.6 compiled functions stay so, and what they compute is not seen.
-            if "torch._dynamo" in sys.modules and hasattr(torch.compiler, "set_stance"):
+            if private.dynamo_is_loaded() and hasattr(torch.compiler, "set_stance"):
                 autocast.enter_context(torch.compiler.set_stance("force_eager"))
             for device, dtype, enabled in call.autocast:
                 autocast.enter_context(torch.autocast(device, dtype, enabled))
@@ -208,22 +233,21 @@ def as_before(call: Call) -> Any:
                     buffer.data.copy_(kept)
 
 
-def _mode(call: Call, named: Named, where: Callable[[], Any]) -> Operations:
+def mode_of(
+    call: Call, named: Named, where: Callable[[], Any], allowed: Collection[nn.Module]
+) -> Operations:
     """For a replay in forward."""
-    names = {**named}
-    for key, pairs in names_of(call).items():
-        names[key] = [*pairs, *names.get(key, ())]
-    return Operations(names, where, lambda: False, whole=not call.inputs_bad())
+    whole = not call.inputs_bad()
+    mode = Operations(named, where, lambda: False, whole=whole, allowed=allowed)
+    mode.inputs = by_storage(call.given())
+    return mode
 
 
-def forward(
-    call: Call, named: Named, where: Callable[[], Any]
-) -> tuple[Found | None, tuple[Look, ...]]:
+def forward(call: Call, mode: Operations) -> tuple[Found | None, tuple[Look, ...]]:
     """The operation behind the first bad output, and the outputs that were bad again."""
-    mode = _mode(call, named, where)
     with as_before(call), mode:
         output = call.module.forward(*call.args, **call.kwargs)
-    return mode.cause_of(output), bad_looks(output)
+    return mode.cause_of(output, masks=True), bad_looks(output)
 
 
 def bad_looks(output: Any) -> tuple[Look, ...]:
@@ -232,44 +256,42 @@ def bad_looks(output: Any) -> tuple[Look, ...]:
     return tuple(look(f"output {n}", each) for n, each in pairs if not finite(each))
 
 
-def until_bad_input(
-    call: Call, child: nn.Module, named: Named, where: Callable[[], Any]
-) -> Found | None:
+def until_bad_input(call: Call, child: nn.Module, mode: Operations) -> Found | None:
     """The operation in `call` that made an input of its child bad.
 
     Runs while `call` itself has not ended. The replay ends where the child gets a bad input.
     """
-    mode = _mode(call, named, where)
     found: list[Found] = []
 
     def look(_: Any, args: Any, kwargs: Any) -> None:
-        cause = mode.cause_of((args, kwargs))
+        cause = mode.cause_of((args, kwargs), masks=True)
         if cause is not None:
             found.append(cause)
-            raise _EnoughError
+            if cause.kind != INTENDED:
+                raise _EnoughError
 
     _run(call, mode, child.register_forward_pre_hook(look, with_kwargs=True))
-    return found[0] if found else None
+    return found[-1] if found else None
 
 
 def until_bad_output(
-    call: Call, child: nn.Module, named: Named, where: Callable[[], Any]
+    call: Call, child: nn.Module, mode: Operations
 ) -> tuple[Found | None, tuple[Look, ...]]:
     """The operation in `call` that made an output of a module inside bad, and the bad outputs. The
     replay ends there, unless the output is a mask."""
-    mode = _mode(call, named, where)
     found, looks = list[Found | None](), tuple[Look, ...]()
 
     def look(_: Any, args: Any, kwargs: Any, output: Any) -> None:
         nonlocal looks
         looks = bad_looks(output) or looks
-        cause = mode.cause_of(output)
-        if cause is not None or not all(each.only_minus_inf for each in looks):
-            found.append(cause)
+        cause = mode.cause_of(output, masks=True)
+        found.append(cause)
+        unknown = cause is None and not all(each.only_minus_inf for each in looks)
+        if unknown or cause is not None and cause.kind != INTENDED:
             raise _EnoughError
 
     _run(call, mode, child.register_forward_hook(look, with_kwargs=True))
-    return (found[0] if found else None), looks
+    return (found[-1] if found else None), looks
 
 
 def _run(call: Call, mode: Operations, hook: Any) -> None:
@@ -329,12 +351,3 @@ def backward(call: Call, named: Named, running: Running) -> Found | None:
             )  # fmt: skip
     return min(found, key=lambda cause: cause.number, default=None)
 
-
-def names_of(call: Call) -> Named:
-    """Names for the inputs of the model itself, so that the first operation that reads a bad one
-    is an entry. An input that was changed in place since is not what the model got."""
-    outermost = call.outermost()
-    pairs = enumerate(zip(outermost.inputs(), outermost.versions, strict=True))
-    return by_storage(
-        (f"input {n} of the model", each) for n, (each, before) in pairs if version(each) == before
-    )

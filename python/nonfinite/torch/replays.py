@@ -1,7 +1,7 @@
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
 """Which calls of a step run again, until one of them names the operation."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from torch import nn
@@ -9,8 +9,9 @@ from torch import nn
 from nonfinite.torch import notes, replay
 from nonfinite.torch.hooked import attach, inside_compiled, waits_for_others
 from nonfinite.torch.look import finite
-from nonfinite.torch.operations import Found, named
+from nonfinite.torch.operations import Found
 from nonfinite.torch.replay import Call, Running
+from nonfinite.torch.storages import named
 from nonfinite.trace.results import Look
 
 
@@ -27,8 +28,8 @@ def inside(module: nn.Module, running: Running) -> Iterator[None]:
 class Replays:
     """Runs calls of the modules of a model again."""
 
-    def __init__(self, model: nn.Module) -> None:
-        self._model = model
+    def __init__(self, model: nn.Module, allowed: Collection[nn.Module]) -> None:
+        self._model, self._allowed = model, allowed
         self.running: Running | None = None
         """The replay that runs. The hooks of the watch tell it which modules begin and end."""
 
@@ -59,16 +60,16 @@ class Replays:
     ) -> tuple[Found | None, tuple[Look, ...], str | None]:
         """Runs a call again, to its end or until a module inside gets bad inputs, or makes bad
         outputs if the call has `ended`."""
-        names = named(self._model)
         running = self.running = Running(call.module)
         try:
+            mode = replay.mode_of(call, named(self._model), running.module, self._allowed)
             with inside(call.module, running):
                 if child is not None and ended:
-                    found, again = replay.until_bad_output(call, child, names, running.module)
+                    found, again = replay.until_bad_output(call, child, mode)
                 elif child is not None:
-                    return replay.until_bad_input(call, child, names, running.module), (), None
+                    return replay.until_bad_input(call, child, mode), (), None
                 else:
-                    found, again = replay.forward(call, names, running.module)
+                    found, again = replay.forward(call, mode)
         except Exception as error:
             return None, (), notes.failed(error)
         finally:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from nonfinite._native import NonFiniteError
-from nonfinite.torch import frames
+from nonfinite.torch import frames, notes
 from nonfinite.trace.results import ORIGIN, WORDS, Look, as_json
 
 FORWARD, BACKWARD = "forward", "backward"
@@ -59,11 +59,18 @@ class Finding:
     inputs: tuple[Look, ...]
     outputs: tuple[Look, ...]
     step: int
-    """How many calls of the model came before."""
+    """How many steps of training came before."""
+    call: int
+    """How many calls of the model came before, also those that trained nothing."""
     rank: int | None
     """The rank of the process, if torch.distributed runs."""
     parameter: str | None = None
     """The bad parameter, buffer or input that an entry reads."""
+    cause: str | None = None
+    """What is behind the finding, if that is a common fault, such as a logarithm of zero."""
+    bad_inputs: tuple[Look, ...] = ()
+    """What the model got that was bad before any operation. Empty if that explains nothing: the
+    operation got finite numbers."""
     note: str | None = None
     history: tuple[Past, ...] = ()
     """The first step and the last ones, if the largest weight has grown more than a hundredfold."""
@@ -82,15 +89,26 @@ class Finding:
         path = f"model.{self.module}" if self.module else "model"
         where = "outside of the model" if self.module is None else f"in {path} ({self.module_type})"
         rank = "" if self.rank is None else f", rank {self.rank}"
-        head = f"{self.kind} in {self.phase}: {self.operator or 'some operation'} {where}"
-        lines = [f"{head}, step {self.step}{rank}"]
-        if self.kind in WORDS:
+        operation = f"{self.operator or 'some operation'} {where}"
+        given = {each.name: f"{each.name} had {each.bad_words}" for each in self.bad_inputs}
+        read = given.pop(self.parameter or "", None)
+        head = f" in {self.phase}: {operation}"
+        if read is not None:
+            head = f": before any operation {read}"
+        call = f", call {self.call} of the model" if self.call != self.step else ""
+        lines = [f"{self.kind}{head}, step {self.step}{call}{rank}"]
+        lines += [f"  before any operation {each}" for each in given.values()]
+        if read is not None:
+            lines.append(f"  first read in {self.phase} by {operation}")
+        elif self.kind in WORDS:
             beside = self.kind == ORIGIN and any(each.bad for each in self.inputs)
             words = "the inputs have -Inf, the output has +Inf" if beside else WORDS[self.kind]
             lines.append(f"  {words}")
+        if self.cause is not None:
+            lines.append(f"  cause: {self.cause}")
         if self.file is not None:
             lines.append(f"  {self.file}:{self.line}: {self.code or ''}".rstrip())
-        if self.parameter is not None:
+        if self.parameter is not None and read is None:
             lines.append(f"  reads bad {self.parameter}")
         # An input of the model is named "input 0 of the model". Names of parameters have no space.
         lines += [
@@ -116,10 +134,13 @@ def made(
     place: tuple[str, int] | None,
     outputs: tuple[Look, ...],
     step: int,
+    call: int,
     note: str | None,
     history: tuple[Past, ...],
+    given: tuple[Look, ...],
 ) -> Finding:
-    """A finding of an operation, or of bad `outputs` whose operation is not known."""
+    """A finding of an operation, or of bad `outputs` whose operation is not known. `given`: the bad
+    inputs of the model."""
     distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
     file, line = place or (None, None)
     return Finding(
@@ -134,15 +155,21 @@ def made(
         inputs=found.inputs if found else (),
         outputs=found.outputs if found else outputs,
         step=step,
+        call=call,
         rank=torch.distributed.get_rank() if distributed else None,
         parameter=found.parameter if found else None,
+        cause=found and notes.cause(found.kind, found.operator, found.inputs, found.outputs),
+        bad_inputs=() if found and found.kind == ORIGIN else given,
         note=note,
         history=history,
     )
 
 
 class BadValueError(NonFiniteError):
-    """A watched model made a NaN or an infinity. `finding` says where, and there is no `census`."""
+    """A watched model made a NaN or an infinity. `finding` says where, and there is no `census`.
+    The traceback has the lines of the program, and not those of torch and of the watch."""
+
+    __module__ = "nonfinite.torch"
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(str(finding))

@@ -1,10 +1,28 @@
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
 """Overflows that a GradScaler expects."""
 
+import gc
 from typing import Any
 
+from torch.amp import GradScaler
+
+from nonfinite.torch import private
 from nonfinite.torch.operations import Found
+from nonfinite.torch.report import BACKWARD
 from nonfinite.trace.results import ORIGIN
+
+
+UNTOLD = (
+    "a GradScaler has scaled the loss by {:g}, and skips steps whose gradients overflow by that; "
+    "watch(model, scaler=scaler) counts such steps, and tells of faults that scaling has not made"
+)
+
+
+def _used() -> Any:
+    """A GradScaler that has scaled a loss. Only a bad gradient makes the watch look for one."""
+    scalers = (each for each in gc.get_objects() if issubclass(type(each), GradScaler))
+    used = (each for each in scalers if each.is_enabled() and private.scale_of(each) is not None)
+    return next(used, None)
 
 
 class Scaler:
@@ -15,32 +33,52 @@ class Scaler:
             raise TypeError(f"scaler is a {type(scaler).__name__}, and must be a GradScaler")
         self._scaler = scaler
         self.overflows = 0
+        # One of which the watch was not told.
+        self._untold: Any = None
+        # At the last bad gradient.
+        self._scale_before: float | None = None
 
     def _scale(self) -> float | None:
-        on = self._scaler is not None and self._scaler.is_enabled()
-        return self._scaler.get_scale() if on else None
+        scaler = self._scaler or self._untold
+        return scaler.get_scale() if scaler is not None and scaler.is_enabled() else None
 
     def expects(self) -> bool:
         """Whether a bad gradient is an overflow, which the scaler takes care of. Counts it."""
-        scale = self._scale()
-        overflows = scale is not None and scale > 1
+        self._untold = self._untold or _used()
+        scale = self._scale_before = self._scale()
+        overflows = self._scaler is not None and scale is not None and scale > 1
         self.overflows += overflows
         return overflows
+
+    def skipped(self) -> bool:
+        """Whether the scaler has left out a step because of a bad gradient, and lowered its scale.
+        Asks the device only after a bad gradient."""
+        before, scale = self._scale_before, self._scale() if self._scale_before else None
+        lower = before is not None and scale is not None and scale < before
+        if lower:
+            self._scale_before = None
+        return lower
 
     def expects_loss(self, found: Found | None) -> bool:
         """The same of a bad loss, which is an overflow if the operation behind it multiplies finite
         numbers by the scale. A loss that was bad before is a finding."""
-        if found is None or found.kind != ORIGIN:
-            return False
-        scale = self._scale()
-        scaled = any(each.elements == 1 and each.max == scale for each in found.inputs)
-        return scaled and self.expects()
+        self._untold = self._untold or _used()
+        return self._is_scaled(found) and self.expects()
 
-    def note(self) -> str | None:
-        """Why a bad gradient is no overflow, under a scaler that scales no longer."""
+    def _is_scaled(self, found: Found | None) -> bool:
         scale = self._scale()
-        if scale is None:
+        if found is None or found.kind != ORIGIN or scale is None:
+            return False
+        return any(each.elements == 1 and each.max == scale for each in found.inputs)
+
+    def note(self, phase: str, found: Found | None) -> str | None:
+        """Why a bad gradient is no overflow, under a scaler that scales no longer. Or what to do
+        under a scaler of which the watch was not told."""
+        scale = self._scale()
+        if scale is None or phase != BACKWARD and not self._is_scaled(found):
             return None
+        if self._scaler is None:
+            return UNTOLD.format(scale) if scale > 1 else None
         note = f"the GradScaler's scale is {scale:g}, so scaling is not the cause"
         if self.overflows:
             note += f"; {self.overflows} bad gradients before were counted as overflows"

@@ -1,12 +1,15 @@
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
-"""What is known of the memory of tensors, as long as the memory is in use."""
+"""What is known of the memory of tensors: names, and values as long as the memory is in use."""
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Generic, TypeVar
 
-from torch import Tensor
-from torch.multiprocessing.reductions import StorageWeakRef
+from torch import Tensor, nn
+
+from nonfinite.torch.hooked import written
+from nonfinite.torch.look import finite
+from nonfinite.torch.private import StorageWeakRef
 
 Value = TypeVar("Value")
 
@@ -85,3 +88,36 @@ class Storages(Generic[Value]):
     def forget_dead(self) -> None:
         """Drops the values of memory that no tensor uses."""
         self._values = {key: each for key, each in self._values.items() if not each[1]()}
+
+
+Named = Mapping[int, list[tuple[str, Tensor]]]
+"""Names of tensors, by their `storage`: views have the same. Each with the tensor of the model."""
+
+
+def by_storage(pairs: Iterable[tuple[str, Tensor]]) -> dict[int, list[tuple[str, Tensor]]]:
+    """Names of tensors, of which several may share their memory."""
+    found: dict[int, list[tuple[str, Tensor]]] = {}
+    for name, tensor in pairs:
+        found.setdefault(storage(tensor), []).append((name, tensor))
+    return found
+
+
+def name_of(tensor: Tensor, *names: Named) -> tuple[str, Tensor] | None:
+    """The name of a tensor or of what it is a view of, and the tensor of the model."""
+    key = storage(tensor)
+    known = [each for some in names for each in some.get(key, ())]
+    if len(known) < 2:
+        return known[0] if known else None
+    start, end = span(tensor)
+    spans = [(*span(own), name, own) for name, own in known]
+    parts = [(name, own) for first, last, name, own in spans if first < end and start < last]
+    same = [(name, own) for first, last, name, own in spans if (first, last) == (start, end)]
+    # A view of several tensors is bad because of the one that is.
+    bad = [each for each in parts if not finite(each[1])]
+    return next(iter([*same, *bad, *parts]), None)
+
+
+def named(model: nn.Module) -> dict[int, list[tuple[str, Tensor]]]:
+    """The names of parameters and buffers."""
+    pairs = [*model.named_parameters(), *model.named_buffers()]
+    return by_storage((written(name), tensor) for name, tensor in pairs)

@@ -223,6 +223,23 @@ def attribute(proto: NodeProto, name: str) -> int | None:
     return next((each.i for each in proto.attribute if each.name == name), None)
 
 
+def is_loop(proto: NodeProto) -> bool:
+    """Whether the node runs its graph several times."""
+    return proto.op_type in ("Loop", "Scan")
+
+
+def path_of(place: Place) -> str:
+    """The path of a node, as that of its graph without the last name."""
+    return ".".join(filter(None, (place.scope.path, place.label)))
+
+
+def outer(scope: Scope) -> Iterator[Scope]:
+    """The scopes around a scope, the nearest one first."""
+    while scope.parent is not None:
+        scope = scope.parent
+        yield scope
+
+
 def is_move(proto: NodeProto) -> bool:
     """Whether the node keeps every element of its first input, and makes no other."""
     domain = "" if proto.domain == "ai.onnx" else proto.domain

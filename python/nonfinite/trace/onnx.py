@@ -29,7 +29,7 @@ _needed = ("numpy", "onnx", "onnxruntime", "nonfinite_onnxruntime")
 if _missing := [name for name in _needed if find_spec(name) is None]:
     raise ImportError(
         f"trace_onnx needs packages that are not installed: {', '.join(_missing)}. In a checkout "
-        "of nonfinite: pip install onnx onnxruntime ./engines/onnxruntime"
+        "of nonfinite: pip install './python[trace]' ./engines/onnxruntime"
     )
 
 import numpy as np

@@ -70,16 +70,21 @@ class Look:
             found.append(index)
         return tuple(reversed(found))
 
+    @property
+    def bad_words(self) -> str:
+        """How many NaN and infinities there are, and where the first one is."""
+        counts = [(self.nan, "NaN"), (self.pos_inf, "+Inf"), (self.neg_inf, "-Inf")]
+        parts = [f"{count} {what}" for count, what in counts if count]
+        if self.first is not None:
+            place = self.coordinate
+            parts.append(f"first at {list(place) if place is not None else self.first}")
+        return ", ".join(parts)
+
     def __str__(self) -> str:
         shape = "?" if self.shape is None else ", ".join(map(str, self.shape))
         parts = [f"{self.name}: {self.dtype}[{shape}]"]
-        counts = [(self.nan, "NaN"), (self.pos_inf, "+Inf"), (self.neg_inf, "-Inf")]
-        found = [f"{count} {what}" for count, what in counts if count]
-        if found:
-            parts.append(", ".join(found))
-            if self.first is not None:
-                place = self.coordinate
-                parts.append(f"first at {list(place) if place is not None else self.first}")
+        if self.bad:
+            parts.append(self.bad_words)
         if self.min is not None and self.max is not None:
             parts.append(f"finite from {self.min:.6g} to {self.max:.6g}")
         if self.zeros:
@@ -99,6 +104,16 @@ class Node:
 
 
 @dataclass(frozen=True)
+class Iteration:
+    """An iteration of a Loop or a Scan."""
+
+    loop: str
+    """The path of the node, as "outer.body.inner"."""
+    number: int
+    """From 0."""
+
+
+@dataclass(frozen=True)
 class Finding:
     """A place where the values became bad."""
 
@@ -112,7 +127,7 @@ class Finding:
     graph: str
     """The subgraph, as "loop.body", or "" in the main graph."""
     call: int
-    """In which call of the node, from 0: the iteration in a Loop."""
+    """In which call of the node in this run of the model, from 0."""
     inputs: tuple[Look, ...]
     outputs: tuple[Look, ...]
     reaches: bool
@@ -123,6 +138,9 @@ class Finding:
     """The operator that ran, as "FusedConv"."""
     sources: tuple[Look, ...] = ()
     """The bad weights or inputs that an entry reads."""
+    loops: "tuple[Iteration, ...]" = ()
+    """The loops around the node, the innermost one first, with their iterations where known. In a
+    loop inside of another one, `call` counts over all iterations of both."""
     overflow: "Peak | None" = None
     """For a hidden overflow: the tensor, its type in the model, and the largest value in the run.
     """

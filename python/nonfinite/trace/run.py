@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nonfinite.trace import inputs as inputs_
-from nonfinite.trace.model import Key, Place
+from nonfinite.trace.model import Key, Place, Scope, is_loop, outer, path_of
 from nonfinite.trace.names import group_of
 from nonfinite.trace.native import FLOATS, Event, look_of
 from nonfinite.trace.origin import Judge, Judged
@@ -21,6 +21,7 @@ from nonfinite.trace.results import (
     OVERFLOW,
     PROPAGATION,
     Finding,
+    Iteration,
     Look,
     Node,
     Peak,
@@ -204,6 +205,7 @@ class Run:
             operator=nodes[0].proto.op_type if known else place.proto.op_type,
             graph=nodes[0].scope.path if nodes else place.scope.path,
             call=judged.event.call,
+            loops=self._loops(place.scope, judged.event),
             inputs=tuple(inputs),
             outputs=tuple(outputs),
             reaches=self.judge.reaches(place),
@@ -213,6 +215,33 @@ class Run:
         )
         exact = len(nodes) == 1 and same and not any(map(self._folded, judged.sources))
         return Found(place, nodes, judged.event, judged.event.sequence, finding, exact)
+
+    def _loops(self, scope: Scope, event: Event | None) -> tuple[Iteration, ...]:
+        """The iterations of the loops around an event, the innermost one first.
+
+        A sink counts the calls of its scope. So a loop in no other loop has the iteration of the
+        call. In a branch, or in a loop inside, the next event of the node that owns the scope tells
+        the call of the scope around, if the bad values came out of the scope.
+        """
+        found = []
+        while event is not None and scope.owner is not None and scope.parent is not None:
+            owner, around = scope.owner, scope.parent
+            alone = not any(each.owner and is_loop(each.owner.proto) for each in outer(scope))
+            if is_loop(owner.proto) and alone:
+                nodes = self.names.nodes(owner) or (owner,)
+                found.append(Iteration(path_of(nodes[0]), event.call))
+            event = self._left(scope, event)
+            scope = around
+        return tuple(found)
+
+    def _left(self, scope: Scope, event: Event) -> Event | None:
+        """The event of the owner of a scope to which an event in the scope has led."""
+        results, events = set(self.graph.results(scope)), self._calls[scope.path, event.call]
+        if scope.owner is None or results.isdisjoint(events):
+            return None
+        made = set(self.graph.outputs_of(scope.owner))
+        later = (each for each in self.events if each.sequence > event.sequence)
+        return next((each for each in later if self.prepared.keys[each.number] in made), None)
 
     def _with_overflows(self, found: list[Found]) -> list[Found]:
         """Adds values that the types of the model do not hold, where the runtime has wider ones.

@@ -54,7 +54,18 @@ def without_finding(report: Results) -> str:
 
 def heading(each: Finding) -> str:
     """The kind and the node."""
-    return f"{kind(each)}: {each.node} ({each.operator})"
+    return f"{kind(each)}: {each.node} ({each.operator}){place_of(each)}"
+
+
+def place_of(each: Finding) -> str:
+    """The graph in which a node is, and the iterations of the loops around, if any."""
+    if not each.graph:
+        return ""
+    owner = each.graph.rpartition(".")[0]
+    own = any(loop.loop == owner for loop in each.loops) or each.overflow is not None
+    call = "" if own else f", call {each.call}"
+    loops = "".join(f", iteration {loop.number} of {loop.loop}" for loop in each.loops)
+    return f" in {each.graph}{call}{loops}"
 
 
 def kind(each: Finding) -> str:
@@ -72,13 +83,12 @@ def finding(each: Finding) -> list[str]:
     known = each.node in [node.name for node in each.covers]
     where = f"{'node ' if known else ''}{each.node} ({each.operator})"
     if each.overflow is None:
-        place = f" in {each.graph}, call {each.call}" if each.graph else ""
+        place = place_of(each)
         masked = each.kind == ORIGIN and any(look.bad for look in each.inputs)
         words = "the inputs have no +Inf, the output has" if masked else WORDS[each.kind]
         lines = [f"{each.kind}: {where}{place}: {words}"]
     else:
-        place = f" in {each.graph}" if each.graph else ""
-        lines = [f"{kind(each)}", f"  made by {where}{place}"]
+        lines = [f"{kind(each)}", f"  made by {where}{place_of(each)}"]
     if len(each.covers) > 1:
         names = ", ".join(f"{node.name} ({node.operator})" for node in each.covers)
         lines.append(f"  ran as one {each.ran_as} for: {names}")
