@@ -1,7 +1,7 @@
 """The picture of README.md: speed by size, beside other loops, from a run of `benches/peers`."""
 
 from html import escape
-from math import log2
+from math import ceil, floor, log2
 
 from . import peers
 
@@ -49,17 +49,18 @@ def speeds(found, question, fmt):
 
 
 def panel(x0, title, lines):
-    top = 30 * -(-max(speed for points in lines.values() for _, speed in points) // 30)
+    speeds = [log2(speed) for points in lines.values() for _, speed in points]
+    bottom, top = floor(min(speeds)), ceil(max(speeds))
     first, last = (log2(lines["ours"][end][0]) for end in (0, -1))
 
     def x(size):
         return x0 + WIDTH * (log2(size) - first) / (last - first)
 
     def y(speed):
-        return TOP + HEIGHT * (1 - speed / top)
+        return TOP + HEIGHT * (top - log2(speed)) / (top - bottom)
 
     yield f'<text x="{x0}" y="{TOP - 10}" class="bold">{escape(title)}</text>'
-    for speed in range(0, int(top) + 1, 30):
+    for speed in (2**power for power in range(bottom, top + 1)):
         yield f'<path d="M{x0} {y(speed):.1f}h{WIDTH}" class="grid"/>'
         yield (
             f'<text x="{x0 - 5}" y="{y(speed) + 4:.1f}" class="faint" text-anchor="end">'
@@ -85,8 +86,8 @@ def draw(found, cpu):
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">',
         f"<style>{STYLE}</style>",
         f'<rect width="{width}" height="{height}" rx="6" class="page"/>',
-        f'<text x="{LEFT}" y="22" class="bold">GB/s by size of the input: one thread, finite '
-        f"elements, placed as malloc does, {escape(cpu)}</text>",
+        f'<text x="{LEFT}" y="22" class="bold">GB/s by size of the input, both logarithmic: one '
+        f"thread, finite elements, placed as malloc does, {escape(cpu)}</text>",
     ]
     at = LEFT
     for text, name, _ in LINES:

@@ -29,18 +29,13 @@ fn run<R>(leaf: impl FnOnce() -> R) -> R {
 }
 
 pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule, _: &Rule) -> Hit {
-    run(
-        #[inline(always)]
-        || {
-            for (i, block) in x.bytes().chunks(BLOCK * W).enumerate() {
-                if any::<W>(block, rule) {
-                    let first = word::<W>(block, rule).trailing_zeros() as usize;
-                    return scalar::line_of::<W>(x, (i * BLOCK + first) * W, rule);
-                }
-            }
-            Hit::none_in(x)
-        },
-    )
+    let at = screen::<W>(x, rule);
+    if at == x.len() {
+        return Hit::none_in(x);
+    }
+    let block = x.from(at);
+    let hit = scalar::find::<W>(block, rule, rule);
+    Hit { at: x.len() - block.len() + hit.at, ..hit }
 }
 
 pub(crate) fn screen<const W: usize>(x: Long<'_>, screen: &Rule) -> usize {

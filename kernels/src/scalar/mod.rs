@@ -23,7 +23,7 @@ pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule, _: &Rule) -> Hit {
 
 /// The line of a hit: the line that begins at byte `at`, or the last line.
 #[inline(always)]
-pub(crate) fn line_of<const W: usize>(x: Long<'_>, at: usize, rule: &Rule) -> Hit {
+fn line_of<const W: usize>(x: Long<'_>, at: usize, rule: &Rule) -> Hit {
     let (at, line) = x.line_at(at);
     Hit { at, bits: word::<W>(line, rule) }
 }
