@@ -183,19 +183,14 @@ pub fn census<L: Lane>(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census
     let Some(classes) = Classes::of(nan) else {
         return Census { nan: occurrences::<L>(backend, x, nan), ..Census::default() };
     };
-    let special = classes.special();
-    let clean = match Long::new(x) {
-        None => !L::short_any(x, &special),
-        Some(long) => L::SCREEN.pick(backend).run(long, &special) == x.len(),
-    };
-    if clean {
+    if x.len() < 64 && !L::short_any(x, &classes.special()) {
         return Census::default();
     }
     census_by(L::short_bits, (L::CLASSIFY, L::FIND), backend, x, nan, classes)
 }
 
 /// [`census`] of whole elements of a format with infinities, by the loops of their width.
-#[inline(never)]
+#[inline]
 pub(crate) fn census_by(
     short: ShortBits,
     (classify, find): (&Table<Count>, &Table<Find>),
