@@ -178,7 +178,7 @@ pub(crate) fn census(
                 tally.counts[class] += count;
             }
             seen = x.len() - behind.len();
-            // Where hits are dense, a search would end at once. The next run needs no bits of a line.
+            // Where hits are dense, a search would end at once. A run needs no bits of a line.
             if (nans + infs) * DENSE > run.len() && seen < x.len() {
                 (hit.at, length) = (0, LONG_RUN);
                 continue;

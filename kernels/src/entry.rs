@@ -230,7 +230,7 @@ pub fn mask<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskO
     }
 }
 
-/// [`mask`] of at least 64 bytes, by the loops of their width. There are as many places as elements.
+/// [`mask`] of at least 64 bytes, by the loops of their width. `out` has a place for each element.
 #[inline(never)]
 pub(crate) fn long_mask(
     (mask, skip): (&Table<Mask>, &Table<Mask>),

@@ -253,9 +253,9 @@ impl Rule {
         self.exact
     }
 
-    /// A cheaper rule that holds wherever this rule of hits holds. The screen holds for some element
-    /// of a group only if it holds for the greatest of `(bits & mask) ^ flip`. `flip` is 0, except
-    /// for elements of one byte.
+    /// A cheaper rule that holds wherever this rule of hits holds. The screen holds for some
+    /// element of a group only if it holds for the greatest of `(bits & mask) ^ flip`. `flip` is 0,
+    /// except for elements of one byte.
     #[must_use]
     pub(crate) const fn screen(&self) -> Self {
         let width = self.size();

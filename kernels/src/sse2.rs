@@ -1,5 +1,6 @@
 //! SSE2: registers of 16 bytes, on every x86-64 CPU. Answers inputs of fewer than 64 bytes on all
-//! of them, and longer ones where the CPU lacks AVX2. A comparison makes lanes of all ones or zeros.
+//! of them, and longer ones where the CPU lacks AVX2. A comparison makes lanes of all ones or
+//! zeros.
 #![expect(unsafe_code, reason = "intrinsics that the target has")]
 
 use core::mem::MaybeUninit;

@@ -17,8 +17,8 @@
 //! counter b         0 ----- 1 --                     no counter overflows
 //! ```
 //!
-//! Two counters, because an addition waits for the addition before. For a tilted rule, which is rare,
-//! all lines are counted by their bits.
+//! Two counters, because an addition waits for the addition before. For a tilted rule, which is
+//! rare, all lines are counted by their bits.
 
 use crate::isa::{Isa, With, op};
 use crate::pieces::{COUNTED, Line, Long};
