@@ -23,8 +23,7 @@ mod before {
     }
 }
 
-const OURS: &[&str] =
-    &["nonfinite avx512", "nonfinite avx2", "nonfinite sse2", "nonfinite neon"];
+const OURS: &[&str] = &["nonfinite avx512", "nonfinite avx2", "nonfinite sse2", "nonfinite neon"];
 #[cfg(before)]
 const BEFORE: &[&str] = &["before avx512", "before avx2", "before sse2", "before neon"];
 
