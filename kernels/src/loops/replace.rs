@@ -17,13 +17,12 @@ pub(crate) trait Blend: Isa {
     fn blend<const W: usize>(self, a: Self::V, b: Self::V, hits: Self::Hits) -> Self::V;
 }
 
-/// Whether an element of four lines may be a hit of a rule. If the screen of the rule is exact,
-/// never true for lines without a hit: see [`Rule::is_exact`].
+/// Whether an element of four lines may be a hit of a rule that is its own screen. If the screen is
+/// exact, never true for lines without a hit: see [`Rule::is_exact`].
 #[inline(always)]
 pub(super) fn may_hit<I: Isa, const W: usize>(isa: I, lines: &Four, rule: &Rule) -> bool {
-    // A rule that is no screen has a screen without a flip.
-    let screen = isa.screen::<W>(&rule.screen());
-    if W == 1 && rule.is_screen() && rule.flip() != 0 {
+    let screen = isa.screen::<W>(rule);
+    if W == 1 && rule.flip() != 0 {
         isa.may_hit::<W, true>(lines, screen)
     } else {
         isa.may_hit::<W, false>(lines, screen)
