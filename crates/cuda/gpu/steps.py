@@ -125,6 +125,7 @@ class Steps:
 
         with watch(model, on_bad="record") as found:
             step()
+            found.step()
             with torch.no_grad():
                 model.layers[3].linear1.weight[5, 7] = math.nan
             step()
