@@ -2,37 +2,57 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// A row of the table of backends.
+/// The list of backends, best first, with the length in bytes from which on byte masks skip groups
+/// without a hit: the faster a backend compares, the longer a mask must be for this to pay.
+/// `backends!(macro (arguments))` calls a macro with the arguments and this list. The scalar
+/// backend, which runs everywhere, is the last.
+macro_rules! backends {
+    ($use:ident $arguments:tt) => {
+        $use! { $arguments
+            #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
+            [crate::x86::avx512] "avx512" 8192;
+            #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
+            [crate::x86::avx2] "avx2" 2048;
+            #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
+            [crate::x86::sse2] "sse2" usize::MAX;
+            #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
+            [crate::neon] "neon" 2048;
+            #[cfg(any(
+                feature = "portable",
+                not(any(
+                    all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
+                    all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
+                ))
+            ))]
+            [crate::portable] "portable" 2048;
+            [crate::scalar] "scalar" usize::MAX;
+        }
+    };
+}
+pub(crate) use backends;
+
+/// What `backends!` says of a backend.
 struct Row {
     name: &'static str,
     /// Whether the CPU has the backend.
     detect: fn() -> bool,
-    /// From this many bytes on, byte masks skip groups without a hit. The faster a backend
-    /// compares, the longer a mask must be for this to pay.
     skips_from: usize,
 }
 
-/// The backends, best first. The scalar backend, which runs everywhere, is the last. `leaves/`
-/// lists the leaves in the same order.
-const BACKENDS: &[Row] = &[
-    #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-    Row { name: "avx512", detect: crate::avx512::detect, skips_from: 8192 },
-    #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-    Row { name: "avx2", detect: crate::avx2::detect, skips_from: 2048 },
-    #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-    Row { name: "sse2", detect: crate::sse2::detect, skips_from: usize::MAX },
-    #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
-    Row { name: "neon", detect: crate::neon::detect, skips_from: 2048 },
-    #[cfg(any(
-        feature = "portable",
-        not(any(
-            all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
-            all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-        ))
-    ))]
-    Row { name: "portable", detect: || true, skips_from: 2048 },
-    Row { name: "scalar", detect: || true, skips_from: usize::MAX },
-];
+macro_rules! rows {
+    (() $($(#[$cfg:meta])* [$($backend:tt)*] $name:literal $skips_from:expr;)*) => {
+        &[$(
+            $(#[$cfg])*
+            Row {
+                name: $name,
+                detect: $($backend)*::detect,
+                skips_from: $skips_from,
+            },
+        )*]
+    };
+}
+
+const BACKENDS: &[Row] = backends!(rows());
 
 /// The number of entries of a table of leaves: one for the first call and one for each backend.
 pub(crate) const ENTRIES: usize = BACKENDS.len() + 1;

@@ -14,7 +14,7 @@
 //! added so are no hits, or a mask has their answers already.
 
 use crate::census::{Census, Occurrences};
-use crate::leaves::{Bits, Count, Find, Mask, Screen};
+use crate::leaves::{Bits, Classify, Count, Find, Mask, Screen, Skip};
 use crate::loops::{CLASS_BITS, TURN};
 use crate::packed;
 use crate::pieces::{Hit, Long, Places, elements};
@@ -149,7 +149,7 @@ pub(crate) fn census(
     mut hit: Hit,
     nan: &Rule,
     classes: Classes,
-    classify: Count,
+    classify: Classify,
     find: Find,
 ) -> Census {
     const { assert!(LONG_RUN + 64 < 1 << CLASS_BITS) };
@@ -195,7 +195,7 @@ pub(crate) fn census(
 
 /// A byte for each element.
 #[inline(never)]
-pub(crate) fn mask(x: Long<'_>, rule: &Rule, mut out: &mut Places, mask: Mask, skip: Mask) {
+pub(crate) fn mask(x: Long<'_>, rule: &Rule, mut out: &mut Places, mask: Mask, skip: Skip) {
     let (mut x, shift) = (x.bytes(), shift(rule));
     while let Some(rest) = Long::new(x) {
         let clean = skip.run(rest, rule, out);

@@ -15,7 +15,7 @@ use core::mem::MaybeUninit;
 use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
 use crate::drivers::{self, ONE_LEAF};
-use crate::leaves::{Bits, Count, Find, Lane, Mask, Screen, Table};
+use crate::leaves::{Bits, Classify, Count, Find, Lane, Mask, Screen, Skip, Table};
 use crate::out::MaskOut;
 use crate::packed::{self, bytes_of};
 use crate::pieces::{Long, Places, elements};
@@ -193,7 +193,7 @@ pub fn census<L: Lane>(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census
 #[inline]
 pub(crate) fn census_by(
     short: ShortBits,
-    (classify, find): (&Table<Count>, &Table<Find>),
+    (classify, find): (&Table<Classify>, &Table<Find>),
     backend: Option<Backend>,
     x: &[u8],
     nan: &Rule,
@@ -233,7 +233,7 @@ pub fn mask<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskO
 /// [`mask`] of at least 64 bytes, by the loops of their width. `out` has a place for each element.
 #[inline(never)]
 pub(crate) fn long_mask(
-    (mask, skip): (&Table<Mask>, &Table<Mask>),
+    (mask, skip): (&Table<Mask>, &Table<Skip>),
     backend: Option<Backend>,
     x: Long<'_>,
     rule: &Rule,

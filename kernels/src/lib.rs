@@ -43,21 +43,13 @@
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
-#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-mod avx2;
-#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-mod avx512;
 mod backend;
 mod bitmap;
 mod bytes;
 mod census;
-#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-mod cpuid;
 mod drivers;
 mod entry;
 mod float;
-#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-mod greatest;
 mod isa;
 mod leaves;
 mod loops;
@@ -83,16 +75,11 @@ mod scalar;
 mod scale;
 mod short;
 mod spread;
-#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-mod sse2;
 #[cfg(feature = "stats")]
 mod stats;
 pub mod strided;
-
-#[cfg(all(target_arch = "x86", target_feature = "sse2"))]
-use core::arch::x86 as intrinsics;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use core::arch::x86_64 as intrinsics;
+#[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
+mod x86;
 
 pub use backend::Backend;
 pub use bitmap::Bitmap;

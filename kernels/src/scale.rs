@@ -6,11 +6,9 @@
 //! numbers in f32. The rounding mode is taken to be to nearest, as all Rust code may assume.
 
 use crate::backend::Backend;
-use crate::leaves::multiply;
+use crate::leaves::{Multiply, Table, Tables};
 use crate::replace::in_fours;
 use crate::rule::Rule;
-
-pub(crate) use crate::float::format;
 
 /// The formats that can be multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,13 +28,13 @@ pub enum Float {
 /// and keeps its sign and the upper bits of its payload. `None` means the active backend. Bytes
 /// after the last whole element keep their values.
 pub fn scale(backend: Option<Backend>, x: &mut [u8], float: Float, factor: f64) -> bool {
-    let (format, size, exponent) = match float {
-        Float::F16 => (format::F16, 2, 0x7C00),
-        Float::Bf16 => (format::BF16, 2, 0x7F80),
-        Float::F32 => (format::F32, 4, 0x7F80_0000),
-        Float::F64 => (format::F64, 8, 0x7FF0_0000_0000_0000),
+    let (table, size, exponent): (&Table<Multiply>, _, _) = match float {
+        Float::F16 => (u16::MULTIPLY, 2, 0x7C00),
+        Float::Bf16 => (u16::MULTIPLY, 2, 0x7F80),
+        Float::F32 => (u32::MULTIPLY, 4, 0x7F80_0000),
+        Float::F64 => (u64::MULTIPLY, 8, 0x7FF0_0000_0000_0000),
     };
-    let multiply = multiply(format).pick(Some(backend.unwrap_or_else(Backend::active)));
+    let (multiply, bf16) = (table.pick(backend), float == Float::Bf16);
     let (special, whole) = (Rule::equal(size, exponent, exponent), x.len() / size * size);
-    in_fours(&mut x[..whole], |lines| multiply.run(lines, &special, factor).into()) != 0
+    in_fours(&mut x[..whole], |lines| multiply.run(lines, &special, bf16, factor).into()) != 0
 }

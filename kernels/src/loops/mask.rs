@@ -46,9 +46,15 @@ pub(crate) const TURN: usize = 256;
 /// From this many bytes on, turns begin at a cache line.
 const ALIGN_FROM: usize = 4096;
 
-/// A byte for each element. `out` has as many places as `x` has elements.
+/// A byte for each element. `out` has as many places as `x` has elements. Returns the bytes whose
+/// answers are written: all.
 #[inline(always)]
-pub(crate) fn mask<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule, out: &mut Places) {
+pub(crate) fn mask<I: Isa, const W: usize>(
+    isa: I,
+    x: Long<'_>,
+    rule: &Rule,
+    out: &mut Places,
+) -> usize {
     if rule.is_tilted() {
         all::<I, W, 1, { op::TILTED }>(isa, x, rule, out);
     } else if I::MASKS_ALIKE || x.len() < 64 * if W == 8 { I::TURN_OF_8 } else { 4 } {
@@ -58,6 +64,7 @@ pub(crate) fn mask<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule, out
     } else {
         by_rule::<I, W, 4>(isa, x, rule, out);
     }
+    x.len()
 }
 
 #[inline(always)]

@@ -22,27 +22,36 @@ pub(crate) trait Multiply: Blend {
 }
 
 /// Multiplies every element. Returns whether the rule, which has an exact screen, held for any
-/// element before.
+/// element before. Elements of two bytes are bf16 or f16; no format of one byte is multiplied.
 #[inline(always)]
-pub(crate) fn multiply<I: Multiply, const F: usize>(
+pub(crate) fn multiply<I: Multiply, const W: usize>(
     isa: I,
     x: &mut [Four],
     rule: &Rule,
+    bf16: bool,
     factor: f64,
 ) -> bool {
-    let factor = match F {
-        format::F64 => isa.splat::<8>(factor.to_bits()),
-        format::BF16 => isa.splat::<4>(I::factor_of_bf16(factor as f32).into()),
-        _ => isa.splat::<4>((factor as f32).to_bits().into()),
-    };
+    let single = factor as f32;
+    let bits = |bits: u32| isa.splat::<4>(bits.into());
+    match W {
+        8 => by::<I, 8, { format::F64 }>(isa, x, rule, isa.splat::<8>(factor.to_bits())),
+        4 => by::<I, 4, { format::F32 }>(isa, x, rule, bits(single.to_bits())),
+        2 if bf16 => by::<I, 2, { format::BF16 }>(isa, x, rule, bits(I::factor_of_bf16(single))),
+        2 => by::<I, 2, { format::F16 }>(isa, x, rule, bits(single.to_bits())),
+        _ => false,
+    }
+}
+
+#[inline(always)]
+fn by<I: Multiply, const W: usize, const F: usize>(
+    isa: I,
+    x: &mut [Four],
+    rule: &Rule,
+    factor: I::V,
+) -> bool {
     let mut found = false;
     for lines in x {
-        found = found
-            || match F {
-                format::F64 => may_hit::<I, 8>(isa, lines, rule),
-                format::F32 => may_hit::<I, 4>(isa, lines, rule),
-                _ => may_hit::<I, 2>(isa, lines, rule),
-            };
+        found = found || may_hit::<I, W>(isa, lines, rule);
         for line in lines {
             for at in (0..64).step_by(I::BYTES) {
                 isa.store(isa.times::<F>(isa.load(line, at), factor), line, at);

@@ -9,9 +9,8 @@ use core::arch::aarch64::*;
 use core::mem::MaybeUninit;
 
 use crate::isa::{Isa, With, op};
-use crate::leaves::{Leaves, leaves};
-use crate::pieces::{Block, Hit, Line, Long, Places, places};
-use crate::replace::Codes;
+use crate::leaves::{compile, leaves};
+use crate::pieces::{Block, Line, Places, places};
 use crate::rule::Rule;
 use crate::short::Register;
 use crate::spread;
@@ -24,8 +23,7 @@ pub(crate) fn detect() -> bool {
     true
 }
 
-impl Leaves for Neon {}
-leaves!(Neon(()), "neon");
+leaves! { compile(Neon(()), "neon") }
 
 type V = uint8x16_t;
 

@@ -2,17 +2,17 @@
 //! Targets without a hand-written backend use it, such as wasm. With the feature `portable` all
 //! targets have it; on x86 it is then compiled for AVX2 by the crate pulp.
 
-#[cfg(feature = "stats")]
-use crate::bitmap::Bitmap;
 use crate::loops::CLASS_BITS;
 #[cfg(feature = "stats")]
 use crate::loops::Given;
-#[cfg(feature = "stats")]
-use crate::numbers::Range;
 use crate::pieces::{Four, Hit, Long, Places};
 use crate::replace::Codes;
 use crate::rule::Rule;
 use crate::scalar::{self, elements};
+
+pub(crate) use crate::scalar::multiply;
+#[cfg(feature = "stats")]
+pub(crate) use crate::scalar::within;
 
 /// Elements that are looked at before a branch.
 const BLOCK: usize = 64;
@@ -26,6 +26,11 @@ fn run<R>(leaf: impl FnOnce() -> R) -> R {
         return simd.vectorize(leaf);
     }
     leaf()
+}
+
+/// Every CPU has this backend.
+pub(crate) fn detect() -> bool {
+    true
 }
 
 pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule, _: &Rule) -> Hit {
@@ -154,15 +159,6 @@ pub(crate) fn replace<const W: usize>(x: &mut [Four], codes: &Codes) -> usize {
         #[inline(always)]
         || scalar::replace::<W>(x, codes),
     )
-}
-
-pub(crate) fn multiply<const F: usize>(x: &mut [Four], rule: &Rule, factor: f64) -> bool {
-    scalar::multiply::<F>(x, rule, factor)
-}
-
-#[cfg(feature = "stats")]
-pub(crate) fn within<const W: usize>(x: &[u8], range: Range, valid: Option<&Bitmap<'_>>) -> usize {
-    scalar::within::<W>(x, range, valid)
 }
 
 #[cfg(feature = "stats")]

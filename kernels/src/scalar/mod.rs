@@ -16,6 +16,11 @@ use crate::pieces::{Four, Hit, Line, Long, Places};
 use crate::replace::Codes;
 use crate::rule::Rule;
 
+/// Every CPU has this backend.
+pub(crate) fn detect() -> bool {
+    true
+}
+
 pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule, _: &Rule) -> Hit {
     let at = screen::<W>(x, rule);
     if at == x.len() { Hit::none_in(x) } else { line_of::<W>(x, at, rule) }
@@ -88,11 +93,18 @@ pub(crate) fn replace<const W: usize>(x: &mut [Four], codes: &Codes) -> usize {
     found
 }
 
-pub(crate) fn multiply<const F: usize>(x: &mut [Four], rule: &Rule, factor: f64) -> bool {
-    match F {
-        format::F64 => products::<F, 8>(x, rule, factor),
-        format::F32 => products::<F, 4>(x, rule, factor),
-        _ => products::<F, 2>(x, rule, factor),
+pub(crate) fn multiply<const W: usize>(
+    x: &mut [Four],
+    rule: &Rule,
+    bf16: bool,
+    factor: f64,
+) -> bool {
+    match W {
+        8 => products::<{ format::F64 }, 8>(x, rule, factor),
+        4 => products::<{ format::F32 }, 4>(x, rule, factor),
+        2 if bf16 => products::<{ format::BF16 }, 2>(x, rule, factor),
+        2 => products::<{ format::F16 }, 2>(x, rule, factor),
+        _ => false,
     }
 }
 

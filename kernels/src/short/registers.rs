@@ -18,7 +18,7 @@ use crate::spread;
 #[cfg(target_arch = "aarch64")]
 type Here = crate::neon::Neon;
 #[cfg(not(target_arch = "aarch64"))]
-type Here = crate::sse2::Sse2;
+type Here = crate::x86::sse2::Sse2;
 
 /// Registers of 16 bytes that every CPU of the target has.
 ///

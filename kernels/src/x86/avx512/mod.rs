@@ -8,13 +8,12 @@ mod scale;
 use core::arch::asm;
 use core::mem::MaybeUninit;
 
-use crate::greatest::Greatest;
-use crate::intrinsics::*;
 use crate::isa::{Isa, With, op};
-use crate::leaves::{Leaves, leaves};
-use crate::pieces::{Block, Hit, Line, Long, Places, places};
-use crate::replace::Codes;
+use crate::leaves::{compile, leaves};
+use crate::pieces::{Block, Line, Places, places};
 use crate::rule::Rule;
+use crate::x86::greatest::Greatest;
+use crate::x86::intrinsics::*;
 
 cpufeatures::new!(
     cpu, "avx512f", "avx512bw", "avx512vl", "avx512dq", "fma", "avx2", "popcnt", "bmi1", "bmi2"
@@ -26,13 +25,12 @@ cpufeatures::new!(
 pub(crate) struct Avx512(());
 
 pub(crate) fn detect() -> bool {
-    cpu::get() && crate::cpuid::has_f16c()
+    cpu::get() && crate::x86::cpuid::has_f16c()
 }
 
-impl Leaves for Avx512 {}
 // `detect` asks for these features, and for FMA and F16C, which the compiler takes AVX-512 F to
 // imply.
-leaves!(Avx512(()), "avx512f,avx512bw,avx512vl,avx512dq,avx2,popcnt,bmi1,bmi2");
+leaves! { compile(Avx512(()), "avx512f,avx512bw,avx512vl,avx512dq,avx2,popcnt,bmi1,bmi2") }
 
 type V = __m512i;
 

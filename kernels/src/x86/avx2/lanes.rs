@@ -1,12 +1,12 @@
 //! Chooses between lanes, and orders them.
 
 use super::{Avx2, V};
-use crate::intrinsics::*;
 #[cfg(feature = "stats")]
 use crate::isa::Isa;
 use crate::loops::Blend;
 #[cfg(feature = "stats")]
 use crate::loops::{Order, powers};
+use crate::x86::intrinsics::*;
 
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for.
 impl Blend for Avx2 {

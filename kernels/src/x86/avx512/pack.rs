@@ -1,9 +1,9 @@
 //! Packs the answers of a block from its registers.
 
 use super::{Avx512, V};
-use crate::intrinsics::*;
 use crate::isa::Isa;
 use crate::pieces::Block;
+use crate::x86::intrinsics::*;
 
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for; each load
 // reads one array of 16 or 64 bytes and asks for no alignment.

@@ -2,8 +2,8 @@
 
 use super::{Avx512, V};
 use crate::float::format;
-use crate::intrinsics::*;
 use crate::loops::Multiply;
+use crate::x86::intrinsics::*;
 
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for.
 impl Multiply for Avx512 {

@@ -7,14 +7,13 @@ mod scale;
 
 use core::mem::MaybeUninit;
 
-use crate::greatest::Greatest;
-use crate::intrinsics::*;
 use crate::isa::{Isa, With, op};
-use crate::leaves::{Leaves, leaves};
-use crate::pieces::{Block, Hit, Line, Long, Places, places};
-use crate::replace::Codes;
+use crate::leaves::{compile, leaves};
+use crate::pieces::{Block, Line, Places, places};
 use crate::rule::Rule;
 use crate::spread;
+use crate::x86::greatest::Greatest;
+use crate::x86::intrinsics::*;
 
 cpufeatures::new!(cpu, "avx2", "popcnt", "bmi1", "bmi2");
 
@@ -24,11 +23,10 @@ cpufeatures::new!(cpu, "avx2", "popcnt", "bmi1", "bmi2");
 pub(crate) struct Avx2(());
 
 pub(crate) fn detect() -> bool {
-    cpu::get() && crate::cpuid::has_f16c()
+    cpu::get() && crate::x86::cpuid::has_f16c()
 }
 
-impl Leaves for Avx2 {}
-leaves!(Avx2(()), "avx2,popcnt,bmi1,bmi2,f16c");
+leaves! { compile(Avx2(()), "avx2,popcnt,bmi1,bmi2,f16c") }
 
 type V = __m256i;
 

@@ -1,8 +1,8 @@
 //! Packs answers: of 32 elements from several registers into one, and of one register into bits.
 
 use super::{Avx2, V};
-use crate::intrinsics::*;
 use crate::isa::{Isa, With};
+use crate::x86::intrinsics::*;
 
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for.
 impl Avx2 {

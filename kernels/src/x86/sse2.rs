@@ -5,14 +5,13 @@
 
 use core::mem::MaybeUninit;
 
-use crate::intrinsics::*;
 use crate::isa::{Isa, With};
-use crate::leaves::{Leaves, questions};
-use crate::loops::CLASS_BITS;
-use crate::pieces::{Block, Hit, Line, Long, Places, places};
+use crate::leaves::{compile, leaves};
+use crate::pieces::{Block, Line, Places, places};
 use crate::rule::Rule;
 use crate::short::Register;
 use crate::spread;
+use crate::x86::intrinsics::*;
 
 /// Proves that the target has SSE2: this module is compiled for no other target.
 #[derive(Clone, Copy, Debug)]
@@ -22,23 +21,7 @@ pub(crate) fn detect() -> bool {
     true
 }
 
-impl Leaves for Sse2 {
-    /// Three counts: slower than one pass, and a quarter of its code.
-    #[inline(always)]
-    fn classify<const W: usize>(self, x: Long<'_>, nan: &Rule) -> u64 {
-        let infinity = |mask, code| Rule::equal(W, mask, code);
-        let inf = infinity(nan.mask(), nan.least());
-        let negative = infinity(u64::MAX, nan.least() | (nan.mask() + 1));
-        let mut numbers = 0;
-        for (i, rule) in (0..).zip([nan, &inf, &negative]) {
-            // SAFETY: the target has SSE2.
-            numbers |= unsafe { count::<W>(x, rule) } << (i * CLASS_BITS);
-        }
-        numbers
-    }
-}
-
-questions!(Sse2(()), "sse2");
+leaves! { compile(Sse2(()), "sse2", questions) }
 pub(crate) use crate::scalar::{multiply, replace};
 #[cfg(feature = "stats")]
 pub(crate) use crate::scalar::{order, within};

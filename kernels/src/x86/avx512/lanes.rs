@@ -1,10 +1,10 @@
 //! Chooses between lanes, and orders them.
 
 use super::{Avx512, V};
-use crate::intrinsics::*;
 use crate::loops::Blend;
 #[cfg(feature = "stats")]
 use crate::loops::Order;
+use crate::x86::intrinsics::*;
 
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for.
 impl Blend for Avx512 {
