@@ -44,6 +44,10 @@ fn shift(rule: &Rule) -> u32 {
 /// The first line with an element for which the answer is yes.
 #[inline(always)]
 pub(crate) fn search(x: Long<'_>, rule: &Rule, find: Find) -> Hit {
+    if let Some(answer) = rule.constant() {
+        // The first element decides.
+        return if answer { Hit { at: 0, bits: 1 } } else { Hit::none_in(x) };
+    }
     if rule.is_screen() {
         let hit = find.run(x, rule, rule);
         if rule.is_exact() || hit.is_some() || hit.at == x.len() {

@@ -51,9 +51,6 @@ fn searched_by_leaf<L: Lane>(x: &[u8]) -> Option<Long<'_>> {
 #[must_use]
 pub fn any<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> bool {
     let x = whole::<L>(x, rule);
-    if let Some(answer) = rule.constant() {
-        return answer && !x.is_empty();
-    }
     match searched_by_leaf::<L>(x) {
         None => L::short_any(x, rule),
         Some(x) if rule.is_exact() => L::SCREEN.pick(backend).run(x, rule) < x.len(),
@@ -70,9 +67,6 @@ pub fn any<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> bool {
 #[must_use]
 pub fn position<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Option<usize> {
     let x = whole::<L>(x, rule);
-    if let Some(answer) = rule.constant() {
-        return (answer && !x.is_empty()).then_some(0);
-    }
     match searched_by_leaf::<L>(x) {
         None if !L::short_any(x, rule) => None,
         None => first_of(L::short_bits(x, rule)),
@@ -96,9 +90,6 @@ pub(crate) fn position_by(
     rule: &Rule,
 ) -> Option<usize> {
     match Long::new(x) {
-        _ if rule.constant().is_some() => {
-            (rule.constant() == Some(true) && !x.is_empty()).then_some(0)
-        }
         None => first_of(short(x, rule)),
         Some(x) => drivers::search(x, rule, find.pick(backend)).index(rule.size()),
     }

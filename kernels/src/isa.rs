@@ -89,26 +89,37 @@ pub(crate) trait Isa: Copy + 'static {
     const BITS_BY_LINES: usize;
     /// Whether `ANSWER` takes the same time as `GREATER` and `ONES`, in counts and packed bits.
     const ALIKE: bool;
-    /// Bit `i` for element `i` of a block, low byte first.
+    /// Bit `i` for element `i` of a block, low byte first: line by line, unless a backend has a
+    /// faster way.
+    #[inline(always)]
     fn pack<const W: usize, const OP: u8>(
         self,
         block: &Block<W>,
         with: &With<Self::V>,
         out: &mut [u8; 8],
-    );
+    ) {
+        for (line, bits) in block.iter().zip(out.chunks_exact_mut(8 / W)) {
+            bits.copy_from_slice(&self.line_bits::<W, OP>(line, with).to_le_bytes()[..8 / W]);
+        }
+    }
 
     /// Whether a mask takes the same time for every rule, line by line. Otherwise
     /// [`Isa::answer_turn`] also takes `ONES`, `NOT_ONES` and `GREATER`, which are faster.
     const MASKS_ALIKE: bool;
     /// Lines of a turn for elements of 8 bytes. For other elements, a turn has 4 lines.
     const TURN_OF_8: usize;
-    /// Writes the answers for a turn.
+    /// Writes the answers for a turn: line by line, unless a backend has a faster way.
+    #[inline(always)]
     fn answer_turn<const W: usize, const OP: u8>(
         self,
         lines: &[Line],
         with: &With<Self::V>,
         out: &mut Places,
-    );
+    ) {
+        for (i, line) in lines.iter().enumerate() {
+            self.answer_line::<W, OP>(line, with, out, i * (64 / W));
+        }
+    }
     /// Writes the answers for a line from place `at` on, or to the last `64 / W` places.
     fn answer_line<const W: usize, const OP: u8>(
         self,

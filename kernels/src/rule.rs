@@ -118,6 +118,8 @@ impl Rule {
         };
         let greater = !tilted && flip == 0;
         let exact = match width {
+            // A constant rule is answered before a loop.
+            _ if mask == 0 => false,
             1 => !tilted,
             2 => greater,
             // The screen of NEON compares the top 16 bits.

@@ -2,6 +2,7 @@
 
 use crate::isa::Isa;
 use crate::pieces::Line;
+use crate::rule::Rule;
 
 /// The greatest lanes of some lines, for [`Isa::may_hit`]. A maximum is one instruction, while a
 /// comparison would also have to be narrowed, and a group takes one branch. There are two maxima,
@@ -17,6 +18,15 @@ use crate::pieces::Line;
 pub(crate) trait Greatest: Isa {
     /// The greater of `a` and `b` in each lane. For `W` of 8, only upper halves need be compared.
     fn max<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// [`Isa::screen`]. Of elements of 8 bytes, the upper halves are compared: AVX2 has no maximum of
+    /// 64-bit lanes, and that of AVX-512 takes twice the time. An element may be above the limit if
+    /// its upper half is at least the upper half of `limit + 1`.
+    #[inline(always)]
+    fn limits<const W: usize>(self, screen: &Rule) -> [Self::V; 3] {
+        let limit = if W == 8 { screen.least().wrapping_add(1) } else { screen.least() };
+        [screen.mask(), screen.flip(), limit].map(|bits| self.splat::<W>(bits))
+    }
 
     /// The greatest lanes of at least one line, masked and, with `FLIP`, xored with `flip`.
     #[inline(always)]

@@ -7,7 +7,7 @@ use core::mem::MaybeUninit;
 
 use crate::isa::{Isa, With};
 use crate::leaves::{compile, leaves};
-use crate::pieces::{Block, Line, Places, places};
+use crate::pieces::{Line, Places, places};
 use crate::rule::Rule;
 use crate::short::Register;
 use crate::spread;
@@ -191,32 +191,8 @@ impl Isa for Sse2 {
     const BITS_BY_LINES: usize = usize::MAX;
     const ALIKE: bool = true;
 
-    #[inline(always)]
-    fn pack<const W: usize, const OP: u8>(
-        self,
-        block: &Block<W>,
-        with: &With<V>,
-        out: &mut [u8; 8],
-    ) {
-        for (line, bits) in block.iter().zip(out.chunks_exact_mut(8 / W)) {
-            bits.copy_from_slice(&self.line_bits::<W, OP>(line, with).to_le_bytes()[..8 / W]);
-        }
-    }
-
     const MASKS_ALIKE: bool = true;
     const TURN_OF_8: usize = 1;
-
-    #[inline(always)]
-    fn answer_turn<const W: usize, const OP: u8>(
-        self,
-        lines: &[Line],
-        with: &With<V>,
-        out: &mut Places,
-    ) {
-        for (i, line) in lines.iter().enumerate() {
-            self.answer_line::<W, OP>(line, with, out, i * (64 / W));
-        }
-    }
 
     #[inline(always)]
     fn answer_line<const W: usize, const OP: u8>(

@@ -124,12 +124,9 @@ impl Isa for Avx2 {
 
     const GROUPS: bool = true;
 
-    /// AVX2 has no maximum of 64-bit lanes, so their upper halves are compared. An element may be
-    /// above the limit if its upper half is at least the upper half of `limit + 1`.
     #[inline(always)]
     fn screen<const W: usize>(self, screen: &Rule) -> [V; 3] {
-        let limit = if W == 8 { screen.least().wrapping_add(1) } else { screen.least() };
-        [screen.mask(), screen.flip(), limit].map(|bits| self.splat::<W>(bits))
+        self.limits::<W>(screen)
     }
 
     #[inline(always)]

@@ -10,7 +10,7 @@ use core::mem::MaybeUninit;
 
 use crate::isa::{Isa, With, op};
 use crate::leaves::{compile, leaves};
-use crate::pieces::{Block, Line, Places, places};
+use crate::pieces::{Line, Places, places};
 use crate::rule::Rule;
 use crate::x86::greatest::Greatest;
 use crate::x86::intrinsics::*;
@@ -167,13 +167,9 @@ impl Isa for Avx512 {
 
     const GROUPS: bool = true;
 
-    /// For elements of 8 bytes, the upper halves are compared: the maximum of 64-bit lanes takes
-    /// twice the time. An element may be above the limit if its upper half is at least the upper
-    /// half of `limit + 1`.
     #[inline(always)]
     fn screen<const W: usize>(self, screen: &Rule) -> [V; 3] {
-        let limit = if W == 8 { screen.least().wrapping_add(1) } else { screen.least() };
-        [screen.mask(), screen.flip(), limit].map(|bits| self.splat::<W>(bits))
+        self.limits::<W>(screen)
     }
 
     #[inline(always)]
@@ -199,18 +195,6 @@ impl Isa for Avx512 {
 
     const BITS_BY_LINES: usize = 511;
     const ALIKE: bool = true;
-
-    #[inline(always)]
-    fn pack<const W: usize, const OP: u8>(
-        self,
-        block: &Block<W>,
-        with: &With<V>,
-        out: &mut [u8; 8],
-    ) {
-        for (line, bits) in block.iter().zip(out.chunks_exact_mut(8 / W)) {
-            bits.copy_from_slice(&self.line_bits::<W, OP>(line, with).to_le_bytes()[..8 / W]);
-        }
-    }
 
     const MASKS_ALIKE: bool = false;
     const TURN_OF_8: usize = 8;
