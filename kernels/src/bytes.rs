@@ -5,10 +5,10 @@ use core::mem::MaybeUninit;
 use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
 use crate::entry;
-use crate::leaves::{Count, Screen, Table, Tables};
 use crate::out::MaskOut;
 use crate::pieces::{Long, elements};
 use crate::rule::{Classes, Rule};
+use crate::tables::{Count, Screen, Table, Tables};
 
 /// The item for the width of the rule, among the items for 1, 2, 4 and 8 bytes.
 #[inline(always)]

@@ -14,11 +14,11 @@
 //! added so are no hits, or a mask has their answers already.
 
 use crate::census::{Census, Occurrences};
-use crate::leaves::{Bits, Classify, Count, Find, Mask, Screen, Skip};
 use crate::loops::{CLASS_BITS, TURN};
 use crate::packed;
 use crate::pieces::{Hit, Long, Places, elements};
 use crate::rule::{Classes, Rule};
+use crate::tables::{Bits, Classify, Count, Find, Mask, Screen, Skip};
 
 /// Up to this length, in bytes, one leaf answers.
 pub(crate) const ONE_LEAF: usize = 2048;

@@ -15,11 +15,11 @@ use core::mem::MaybeUninit;
 use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
 use crate::drivers::{self, ONE_LEAF};
-use crate::leaves::{Bits, Classify, Count, Find, Lane, Mask, Screen, Skip, Table};
 use crate::out::MaskOut;
 use crate::packed::{self, bytes_of};
 use crate::pieces::{Long, Places, elements};
 use crate::rule::{Classes, Rule};
+use crate::tables::{Bits, Classify, Count, Find, Lane, Mask, Screen, Skip, Table};
 
 /// The bytes of the whole elements.
 ///

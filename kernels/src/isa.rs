@@ -1,6 +1,8 @@
 //! What the leaves need of an instruction set. A backend implements this trait; the leaves of
 //! `loops/` are written over it.
 
+use core::mem::MaybeUninit;
+
 use crate::pieces::{Block, Line, Places};
 use crate::rule::Rule;
 
@@ -129,7 +131,7 @@ pub(crate) trait Isa: Copy + 'static {
         at: usize,
     );
     /// Writes the same answer for 64 elements. `answer` has it in every byte.
-    fn fill(self, answer: Self::V, out: &mut [core::mem::MaybeUninit<bool>; 64]);
+    fn fill(self, answer: Self::V, out: &mut [MaybeUninit<bool>; 64]);
 
     /// Call this once, outside of the loop.
     #[inline(always)]
@@ -166,4 +168,27 @@ pub(crate) trait Isa: Copy + 'static {
             }
         }
     }
+}
+
+/// Registers of 16 bytes that every CPU of the target has.
+///
+/// All methods are `#[inline(always)]`.
+pub(crate) trait Register: Isa {
+    /// The token.
+    const HERE: Self;
+    /// The low and the high eight bytes.
+    fn pair(self, low: u64, high: u64) -> Self::V;
+    /// The hits of both.
+    fn either(self, a: Self::Hits, b: Self::Hits) -> Self::Hits;
+    /// The hits in the lanes whose bits are all ones in `lanes`; the other lanes are zeros there.
+    fn within(self, hits: Self::Hits, lanes: Self::V) -> Self::Hits;
+    fn is_any(self, hits: Self::Hits) -> bool;
+    /// Bit `i` for lane `i`.
+    fn lane_bits<const W: usize>(self, hits: Self::Hits) -> u64;
+    /// 1 or 0 for each lane, in the low `16 / W` bytes.
+    fn ones<const W: usize>(self, hits: Self::Hits) -> Self::V;
+    /// The low 8 bytes.
+    fn low(self, v: Self::V) -> u64;
+    /// Writes [`Register::ones`] of 16 lanes.
+    fn write(self, ones: Self::V, out: &mut [MaybeUninit<bool>; 16]);
 }

@@ -48,6 +48,7 @@ mod bitmap;
 mod bytes;
 mod census;
 mod drivers;
+mod element;
 mod entry;
 mod float;
 mod isa;
@@ -78,6 +79,8 @@ mod spread;
 #[cfg(feature = "stats")]
 mod stats;
 pub mod strided;
+mod tables;
+mod values;
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
 mod x86;
 
@@ -85,15 +88,16 @@ pub use backend::Backend;
 pub use bitmap::Bitmap;
 pub use bytes::{any, bits, census, count, mask, mask_uninit, occurrences, position};
 pub use census::{Census, Occurrences};
-pub use leaves::Lane;
 pub use out::MaskOut;
 pub use plain::{
     Bits, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz,
     F8E5M2, F8E5M2FnUz, F8E8M0Fnu, bytes, bytes_mut,
 };
-pub use replace::{Values, replace_into_of_bytes as replace_into, replace_of_bytes as replace};
+pub use replace::{replace_into_of_bytes as replace_into, replace_of_bytes as replace};
 pub use rule::Rule;
 pub use scale::{Float, scale};
+pub use tables::Lane;
+pub use values::Values;
 #[cfg(feature = "stats")]
 pub use {
     numbers::Numbers,

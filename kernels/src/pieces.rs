@@ -139,7 +139,8 @@ impl Hit {
 #[derive(Clone, Copy)]
 pub(crate) struct Windows<'x> {
     x: Long<'x>,
-    /// The window begins here, or at the last place where it fits. Never before the input.
+    /// The window begins here, or at the last place where it fits. Neither before the input nor
+    /// behind its end.
     at: *const u8,
 }
 
@@ -162,16 +163,15 @@ impl<'x> Windows<'x> {
         unsafe { &*self.at.min(self.last::<N>()).cast() }
     }
 
+    /// The window that begins `N` lines later, unless this is the last window of `N` lines.
     #[inline(always)]
-    pub(crate) fn is_last<const N: usize>(self) -> bool {
-        self.at >= self.last::<N>()
-    }
-
-    /// The window that begins `lines` lines later.
-    #[inline(always)]
-    pub(crate) const fn after(self, lines: usize) -> Self {
-        // Without the minimum of `here`: the next window would wait for the comparison.
-        Self { at: self.at.wrapping_add(64 * lines), ..self }
+    pub(crate) fn next<const N: usize>(self) -> Option<Self> {
+        if self.at >= self.last::<N>() {
+            return None;
+        }
+        // Without the minimum of `here`: the next window would wait for the comparison. `at` is
+        // before the last window, so the sum is before the end of the input, and does not wrap.
+        Some(Self { at: self.at.wrapping_add(64 * N), ..self })
     }
 
     /// The window moved back to the start of its cache line, if elements are aligned to their

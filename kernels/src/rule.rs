@@ -15,7 +15,7 @@
 //! NaN or +Inf needs one more step: the rule is *tilted*. The masked bits of an element with a sign
 //! are one less, so -Inf stays below a bound that +Inf and every NaN exceed.
 
-use crate::scalar::read;
+use crate::element::read;
 
 /// What is asked of the bits of one element. The fields after `width` follow from the others. They
 /// are set when the rule is made, so that a leaf finds out nothing about its rule.

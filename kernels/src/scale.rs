@@ -6,9 +6,9 @@
 //! numbers in f32. The rounding mode is taken to be to nearest, as all Rust code may assume.
 
 use crate::backend::Backend;
-use crate::leaves::{Multiply, Table, Tables};
 use crate::replace::in_fours;
 use crate::rule::Rule;
+use crate::tables::{Multiply, Table, Tables};
 
 /// The formats that can be multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

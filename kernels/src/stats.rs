@@ -39,13 +39,13 @@ use crate::backend::Backend;
 use crate::bitmap::Bitmap;
 use crate::bytes;
 use crate::census::{Census, Occurrences};
+use crate::element::read;
 use crate::entry;
-use crate::leaves::{Lane, Order, Table, Within};
 use crate::loops::Given;
 use crate::numbers::Numbers;
 use crate::pieces::{COUNTED, GROUP, elements, until_line};
 use crate::rule::{Classes, Rule};
-use crate::scalar::read;
+use crate::tables::{Lane, Order, Table, Within};
 
 /// The statistics of some elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

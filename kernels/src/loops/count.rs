@@ -71,11 +71,11 @@ fn in_bits<I: Isa, const W: usize, const OP: u8>(
     lines: usize,
     with: &With<I::V>,
 ) -> u64 {
-    let (mut line, mut total) = (x.windows().after(lines), 0);
-    while !line.is_last::<1>() {
+    let (mut line, mut total) = (x.from(64 * lines).windows(), 0);
+    while let Some(next) = line.next::<1>() {
         let bits = isa.line_bits::<W, OP>(&line.here::<1>()[0], with);
         total += u64::from(bits.count_ones());
-        line = line.after(1);
+        line = next;
     }
     // The last line overlaps what is counted.
     let overlap = x.len().wrapping_neg() % 64 / W;

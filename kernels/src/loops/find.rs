@@ -44,10 +44,8 @@ pub(crate) fn find<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule, scr
         if bits != 0 {
             return Hit { at: line.place(), bits };
         }
-        if line.is_last::<1>() {
-            return Hit::none_in(x);
-        }
-        line = line.after(1);
+        let Some(next) = line.next::<1>() else { return Hit::none_in(x) };
+        line = next;
     }
     Hit { at: line.place(), bits: 0 }
 }
@@ -76,10 +74,7 @@ fn group<'x, I: Isa, const W: usize, const FLIP: bool>(
     let mut at = x.windows();
     if I::BYTES == 16 && (!I::GROUPS || x.len() <= 256) {
         while !isa.may_hit::<W, FLIP>(at.here::<1>(), screen) {
-            if at.is_last::<1>() {
-                return None;
-            }
-            at = at.after(1);
+            at = at.next::<1>()?;
         }
         return Some(at);
     }
@@ -96,19 +91,16 @@ fn group<'x, I: Isa, const W: usize, const FLIP: bool>(
         if isa.may_hit::<W, FLIP>(at.here::<2>(), screen) {
             return Some(at);
         }
-        at = at.after(2).aligned(W);
-        while !at.is_last::<8>() {
+        at = at.next::<2>()?.aligned(W);
+        while let Some(next) = at.next::<8>() {
             if isa.may_hit::<W, FLIP>(at.here::<8>(), screen) {
                 return Some(at);
             }
-            at = at.after(8);
+            at = next;
         }
     }
     while !isa.may_hit::<W, FLIP>(at.here::<4>(), screen) {
-        if at.is_last::<4>() {
-            return None;
-        }
-        at = at.after(4);
+        at = at.next::<4>()?;
     }
     Some(at)
 }

@@ -2,9 +2,8 @@
 
 use crate::isa::{Isa, op};
 use crate::pieces::Four;
-use crate::replace::{Codes, Values};
 use crate::rule::Rule;
-use crate::scalar;
+use crate::values::{Codes, Values};
 
 /// The instructions that choose between lanes and write registers back.
 ///
@@ -30,16 +29,13 @@ pub(super) fn may_hit<I: Isa, const W: usize>(isa: I, lines: &Four, rule: &Rule)
 }
 
 /// Writes other codes over the hits of a rule. Returns the number of hits. Four lines that cannot
-/// have a hit are not written.
+/// have a hit are not written. The rules of formats are their own screens.
 #[inline(always)]
 pub(crate) fn replace<I: Blend, const W: usize>(isa: I, x: &mut [Four], codes: &Codes) -> usize {
-    if W == 1 && !codes.rule.is_tilted() {
-        by_lanes::<I, W, { op::ANSWER }>(isa, x, codes)
-    } else if W > 1 && codes.rule.is_greater() {
-        by_lanes::<I, W, { op::GREATER }>(isa, x, codes)
+    if codes.rule.is_greater() && W > 1 {
+        by_lanes::<I, W, { op::GREATER }>(isa, x, codes, &codes.rule)
     } else {
-        // No format has such a rule.
-        scalar::replace::<W>(x, codes)
+        by_lanes::<I, W, { op::TILTED }>(isa, x, codes, &codes.rule.screen())
     }
 }
 
@@ -48,13 +44,14 @@ fn by_lanes<I: Blend, const W: usize, const OP: u8>(
     isa: I,
     x: &mut [Four],
     codes: &Codes,
+    screen: &Rule,
 ) -> usize {
     let (with, Values { nan, pos_inf, neg_inf }) = (isa.with::<W>(&codes.rule), codes.values);
     let [for_nan, for_pos, for_neg] = [nan, pos_inf, neg_inf].map(|bits| isa.splat::<W>(bits));
     let [pos_inf, neg_inf] = [codes.pos_inf, codes.neg_inf].map(|bits| isa.splat::<W>(bits));
     let mut found = 0;
     for lines in x {
-        if !may_hit::<I, W>(isa, lines, &codes.rule) {
+        if !may_hit::<I, W>(isa, lines, screen) {
             continue;
         }
         let mut counts = [isa.splat::<1>(0); 2];

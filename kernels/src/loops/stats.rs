@@ -7,10 +7,10 @@ use core::iter::repeat;
 
 use super::Blend;
 use crate::bitmap::Bitmap;
+use crate::element::read;
 use crate::isa::op;
 use crate::numbers::{Numbers, Range};
 use crate::pieces::{Block, COUNTED, GROUP};
-use crate::scalar::read;
 
 /// The instructions that order lanes.
 ///

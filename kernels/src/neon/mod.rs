@@ -8,11 +8,10 @@ mod scale;
 use core::arch::aarch64::*;
 use core::mem::MaybeUninit;
 
-use crate::isa::{Isa, With, op};
+use crate::isa::{Isa, Register, With, op};
 use crate::leaves::{compile, leaves};
 use crate::pieces::{Block, Line, Places, places};
 use crate::rule::Rule;
-use crate::short::Register;
 use crate::spread;
 
 /// Proves that the target has NEON: this module is compiled for no other target.

@@ -2,13 +2,14 @@
 //! Targets without a hand-written backend use it, such as wasm. With the feature `portable` all
 //! targets have it; on x86 it is then compiled for AVX2 by the crate pulp.
 
+use crate::element::elements;
 use crate::loops::CLASS_BITS;
 #[cfg(feature = "stats")]
 use crate::loops::Given;
 use crate::pieces::{Four, Hit, Long, Places};
-use crate::replace::Codes;
 use crate::rule::Rule;
-use crate::scalar::{self, elements};
+use crate::scalar;
+use crate::values::Codes;
 
 pub(crate) use crate::scalar::multiply;
 #[cfg(feature = "stats")]

@@ -1,25 +1,8 @@
 //! The answers for some elements, one after the other.
 
+use crate::element::elements;
 use crate::pieces::Places;
 use crate::rule::Rule;
-
-/// The bits of the elements of `x`.
-#[inline(always)]
-pub(crate) fn elements<const W: usize>(x: &[u8]) -> impl DoubleEndedIterator<Item = u64> + '_ {
-    x.as_chunks::<W>().0.iter().map(|element| read(element))
-}
-
-/// The bits of an element of any width.
-#[inline(always)]
-pub(crate) fn read(element: &[u8]) -> u64 {
-    // Uses shifts: a copy into eight bytes took nine times as long in tests.
-    let join = |bits, &byte: &u8| bits << 8 | u64::from(byte);
-    if cfg!(target_endian = "little") {
-        element.iter().rev().fold(0, join)
-    } else {
-        element.iter().fold(0, join)
-    }
-}
 
 /// Bit `i` for element `i` of at most 64: its answer. Not inlined: loops that know the number of
 /// elements would be written out.

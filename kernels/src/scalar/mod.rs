@@ -2,10 +2,11 @@
 
 pub(crate) mod each;
 
-pub(crate) use each::{elements, read, word};
+pub(crate) use each::word;
 
 #[cfg(feature = "stats")]
 use crate::bitmap::Bitmap;
+use crate::element::{elements, read, write};
 use crate::float::{self, format};
 use crate::loops::CLASS_BITS;
 #[cfg(feature = "stats")]
@@ -13,8 +14,8 @@ use crate::loops::Given;
 #[cfg(feature = "stats")]
 use crate::numbers::Range;
 use crate::pieces::{Four, Hit, Line, Long, Places};
-use crate::replace::Codes;
 use crate::rule::Rule;
+use crate::values::Codes;
 
 /// Every CPU has this backend.
 pub(crate) fn detect() -> bool {
@@ -70,14 +71,6 @@ pub(crate) fn bits<const W: usize>(x: Long<'_>, rule: &Rule, out: &mut [u8]) -> 
         out.copy_from_slice(&word::<W>(block, rule).to_le_bytes()[..out.len()]);
     }
     word::<W>(rest, rule)
-}
-
-/// Writes the low bytes of a number to an element.
-#[inline(always)]
-fn write<const W: usize>(element: &mut [u8; W], bits: u64) {
-    let bytes = bits.to_ne_bytes();
-    let from = if cfg!(target_endian = "little") { 0 } else { 8 - W };
-    element.copy_from_slice(&bytes[from..from + W]);
 }
 
 #[inline(always)]

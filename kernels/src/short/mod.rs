@@ -21,4 +21,4 @@ pub(crate) use crate::scalar::each::{any, count, mask, word as bits};
     all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
     all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
 ))]
-pub(crate) use registers::{Register, any, bits, count, mask};
+pub(crate) use registers::{any, bits, count, mask};

@@ -7,9 +7,7 @@
 //!
 //! One element of 8 bytes is compared as a number.
 
-use core::mem::MaybeUninit;
-
-use crate::isa::{Isa, With, op};
+use crate::isa::{Isa, Register, With, op};
 use crate::pieces::{Places, places};
 use crate::rule::Rule;
 use crate::scalar::each;
@@ -19,29 +17,6 @@ use crate::spread;
 type Here = crate::neon::Neon;
 #[cfg(not(target_arch = "aarch64"))]
 type Here = crate::x86::sse2::Sse2;
-
-/// Registers of 16 bytes that every CPU of the target has.
-///
-/// All methods are `#[inline(always)]`.
-pub(crate) trait Register: Isa {
-    /// The token.
-    const HERE: Self;
-    /// The low and the high eight bytes.
-    fn pair(self, low: u64, high: u64) -> Self::V;
-    /// The hits of both.
-    fn either(self, a: Self::Hits, b: Self::Hits) -> Self::Hits;
-    /// The hits in the lanes whose bits are all ones in `lanes`; the other lanes are zeros there.
-    fn within(self, hits: Self::Hits, lanes: Self::V) -> Self::Hits;
-    fn is_any(self, hits: Self::Hits) -> bool;
-    /// Bit `i` for lane `i`.
-    fn lane_bits<const W: usize>(self, hits: Self::Hits) -> u64;
-    /// 1 or 0 for each lane, in the low `16 / W` bytes.
-    fn ones<const W: usize>(self, hits: Self::Hits) -> Self::V;
-    /// The low 8 bytes.
-    fn low(self, v: Self::V) -> u64;
-    /// Writes [`Register::ones`] of 16 lanes.
-    fn write(self, ones: Self::V, out: &mut [MaybeUninit<bool>; 16]);
-}
 
 /// The answers for the 16 bytes at `at`, or for the last 16 bytes, by a rule that is not tilted.
 #[inline(always)]

@@ -5,11 +5,10 @@
 
 use core::mem::MaybeUninit;
 
-use crate::isa::{Isa, With};
+use crate::isa::{Isa, Register, With};
 use crate::leaves::{compile, leaves};
 use crate::pieces::{Line, Places, places};
 use crate::rule::Rule;
-use crate::short::Register;
 use crate::spread;
 use crate::x86::intrinsics::*;
 
