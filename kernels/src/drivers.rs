@@ -19,21 +19,7 @@ use crate::packed;
 use crate::pieces::{Hit, Long, Places, elements};
 use crate::rule::{Classes, Rule};
 use crate::tables::{Bits, Classify, Count, Find, Mask, Screen, Skip};
-
-/// Up to this length, in bytes, one leaf answers.
-pub(crate) const ONE_LEAF: usize = 2048;
-
-/// Bytes of a run of a count that begins with a hit.
-const COUNT_RUN: usize = 1024;
-
-/// Bytes of a run of a census that begins with a hit, and the bytes before a hit that is alone.
-const CENSUS_RUN: usize = 512;
-
-/// After a run with more hits than one in this many bytes, the next run follows at once.
-const DENSE: usize = 256;
-
-/// Bytes of the longest run of a census, and of a run of a mask or of bits.
-const LONG_RUN: usize = 16 << 10;
+use crate::tuning::{CENSUS_RUN, COUNT_RUN, DENSE, LONG_RUN, ONE_LEAF};
 
 /// The logarithm to base 2 of the number of bytes of an element.
 #[inline(always)]

@@ -14,12 +14,13 @@ use core::mem::MaybeUninit;
 
 use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
-use crate::drivers::{self, ONE_LEAF};
+use crate::drivers;
 use crate::out::MaskOut;
 use crate::packed::{self, bytes_of};
 use crate::pieces::{Long, Places, elements};
 use crate::rule::{Classes, Rule};
 use crate::tables::{Bits, Classify, Count, Find, Lane, Mask, Screen, Skip, Table};
+use crate::tuning::ONE_LEAF;
 
 /// The bytes of the whole elements.
 ///

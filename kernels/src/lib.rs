@@ -80,6 +80,7 @@ mod spread;
 mod stats;
 pub mod strided;
 mod tables;
+mod tuning;
 mod values;
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
 mod x86;

@@ -8,6 +8,7 @@ use crate::entry;
 use crate::pieces::{Four, GROUP, elements};
 use crate::rule::Rule;
 use crate::tables::{Lane, Replace, Table};
+use crate::tuning::COPIED;
 use crate::values::{Codes, Values};
 
 /// The search, and the loops that replace, for elements of one width.
@@ -85,9 +86,6 @@ pub fn replace_into_of_bytes(
 ) -> usize {
     replace_into_by(Width::of_bytes(nan), backend, x, out, nan, values)
 }
-
-/// Bytes that are copied at once, and then searched while they are in the nearest cache.
-const COPIED: usize = 8 << 10;
 
 #[inline(never)]
 #[track_caller]

@@ -18,9 +18,7 @@
 use crate::isa::{Isa, op};
 use crate::pieces::{Hit, Long, Windows};
 use crate::rule::Rule;
-
-/// From this many bytes on, groups have 8 lines, as long as 8 are left.
-const EIGHT_FROM: usize = 1024;
+use crate::tuning::EIGHT_FROM;
 
 /// The bytes before the first group with an element that passes a screen. All bytes if there is no
 /// such group.

@@ -39,12 +39,10 @@
 use crate::isa::{Isa, op};
 use crate::pieces::{GROUP, Long, Places, Turns, until_line};
 use crate::rule::Rule;
+use crate::tuning::ALIGN_FROM;
 
 /// Bytes of a turn of four lines.
 pub(crate) const TURN: usize = 256;
-
-/// From this many bytes on, turns begin at a cache line.
-const ALIGN_FROM: usize = 4096;
 
 /// A byte for each element. `out` has as many places as `x` has elements. Returns the bytes whose
 /// answers are written: all.
