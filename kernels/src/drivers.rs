@@ -34,25 +34,24 @@ pub(crate) fn search(x: Long<'_>, rule: &Rule, find: Find) -> Hit {
         // The first element decides.
         return if answer { Hit { at: 0, bits: 1 } } else { Hit::none_in(x) };
     }
-    if rule.is_screen() {
-        let hit = find.run(x, rule, rule);
-        if rule.is_exact() || hit.is_some() || hit.at == x.len() {
-            return hit;
-        }
+    let hit = find.run(x, rule);
+    if rule.is_exact() || hit.is_some() || hit.at == x.len() {
+        return hit;
     }
-    screened(x, rule, &rule.screen(), find)
+    search_on(x, hit.at, rule, find)
 }
 
-/// [`search`] by a screen that may not be exact: a leaf may stop before the end.
+/// [`search`] from byte `at` on, where a leaf stopped because a group without a hit passed.
 #[inline(never)]
-fn screened(x: Long<'_>, rule: &Rule, screen: &Rule, find: Find) -> Hit {
-    let mut hit = find.run(x, rule, screen);
-    while !hit.is_some() && hit.at < x.len() {
-        let rest = x.from(hit.at);
-        hit = find.run(rest, rule, screen);
-        hit.at += x.len() - rest.len();
+fn search_on(x: Long<'_>, mut at: usize, rule: &Rule, find: Find) -> Hit {
+    loop {
+        let rest = x.from(at);
+        let hit = find.run(rest, rule);
+        at = x.len() - rest.len() + hit.at;
+        if hit.is_some() || at == x.len() {
+            return Hit { at, ..hit };
+        }
     }
-    hit
 }
 
 /// The number of elements for which a rule of hits holds.
@@ -61,18 +60,10 @@ pub(crate) fn count(x: Long<'_>, rule: &Rule, count: Count, screened: Screen) ->
     if x.len() <= ONE_LEAF {
         return count.run(x, rule) as usize;
     }
-    // No copy of a rule: a wide load would wait for the narrow stores of a rule just made.
-    let made;
-    let screen = if rule.is_screen() {
-        rule
-    } else {
-        made = rule.screen();
-        &made
-    };
     let (mut rest, mut total, mut length) = (x, 0, COUNT_RUN);
     loop {
         if length == COUNT_RUN {
-            let at = screened.run(rest, screen);
+            let at = screened.run(rest, rule);
             if at == rest.len() {
                 return total;
             }
@@ -162,7 +153,7 @@ pub(crate) fn census(
             for (class, count) in [nans, infs - negs, negs].into_iter().enumerate() {
                 if count != 0 && tally.counts[class] == 0 {
                     let rule = if class == 0 { *nan } else { classes.infinity(class == 2) };
-                    let first = screened(run, &rule, &special, find).index(nan.size());
+                    let first = search(run, &rule, find).index(nan.size());
                     tally.firsts[class] = index(at) + first.unwrap_or(0);
                 }
                 tally.counts[class] += count;
@@ -231,22 +222,9 @@ pub(crate) fn bits(x: Long<'_>, rule: &Rule, out: &mut [u8], (bits, screened): (
 #[inline(always)]
 fn long_bits(x: Long<'_>, rule: &Rule, mut out: &mut [u8], bits: Bits, screened: Screen) -> u64 {
     let usual = if rule.usual() { u64::MAX } else { 0 };
-    let (opposite, made);
-    let hits = if rule.usual() {
-        opposite = rule.not();
-        &opposite
-    } else {
-        rule
-    };
-    let screen = if hits.is_screen() {
-        hits
-    } else {
-        made = hits.screen();
-        &made
-    };
     let (shift, mut x) = (shift(rule) + 3, x);
     loop {
-        let at = screened.run(x, screen);
+        let at = screened.run(x, rule);
         // The last line is left for the leaf, unless there is no hit.
         let clean = if at < x.len() { at.min(x.len() - 64) & !63 } else { at & !63 };
         let (bytes, behind) = out.split_at_mut(clean >> shift);

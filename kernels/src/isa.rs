@@ -4,7 +4,7 @@
 use core::mem::MaybeUninit;
 
 use crate::pieces::{Block, Line, Places};
-use crate::rule::Rule;
+use crate::rule::{Rule, Screen};
 
 /// The comparison of a leaf, as a constant, so that a leaf is compiled for one comparison.
 pub(crate) mod op {
@@ -74,9 +74,8 @@ pub(crate) trait Isa: Copy + 'static {
     /// Whether a search screens groups of several lines, and a count has a loop for each kind of
     /// rule. Otherwise its code is small.
     const GROUPS: bool;
-    /// Mask, flip and least of a [`Rule::screen`], in every lane. Call this once, outside of the
-    /// loop.
-    fn screen<const W: usize>(self, screen: &Rule) -> [Self::V; 3];
+    /// Mask, flip and least of a [`Screen`], in every lane. Call this once, outside of the loop.
+    fn screen<const W: usize>(self, screen: Screen) -> [Self::V; 3];
     /// Whether an element of some lines may pass the screen. May say yes if only the upper bits of
     /// an element reach the limit. `FLIP` is for screens with a flip.
     fn may_hit<'x, const W: usize, const FLIP: bool>(

@@ -22,10 +22,10 @@ macro_rules! leaves {
     ($use:ident $arguments:tt) => {
         $use! { $arguments
             question find Find FIND (
-                x: $crate::pieces::Long<'_>, rule: &$crate::Rule, screen: &$crate::Rule
+                x: $crate::pieces::Long<'_>, rule: &$crate::Rule
             ) -> $crate::pieces::Hit;
             question screen Screen SCREEN (
-                x: $crate::pieces::Long<'_>, screen: &$crate::Rule
+                x: $crate::pieces::Long<'_>, rule: &$crate::Rule
             ) -> usize;
             question count Count COUNT (
                 x: $crate::pieces::Long<'_>, rule: &$crate::Rule

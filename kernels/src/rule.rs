@@ -17,8 +17,9 @@
 
 use crate::element::read;
 
-/// What is asked of the bits of one element. The fields after `width` follow from the others. They
-/// are set when the rule is made, so that a leaf finds out nothing about its rule.
+/// What is asked of the bits of one element. The fields other than `mask`, `flip`, `width`, `tilted`
+/// and `least` follow from these. They are set when the rule is made, so that a leaf finds out
+/// nothing about its rule.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(Hash))]
 // In this order, so that the compiler does not load `flip` and `least` at once: a wide load waits
@@ -31,19 +32,29 @@ pub struct Rule {
     /// Bytes of an element: 1, 2, 4 or 8.
     width: u8,
     tilted: bool,
-    /// The answer for zero, which is also the answer for most elements.
+    /// The answer for zero, which is also the answer for most elements. The *hits* are the others.
     usual: bool,
     /// See [`Rule::is_greater`].
     greater: bool,
     /// See [`Rule::is_ones`].
     ones: bool,
-    /// See [`Rule::is_screen`].
-    screen: bool,
     /// See [`Rule::is_exact`].
     exact: bool,
     /// 1 for every rule. The compiler does not know that: see `With::one_byte`.
     one: u8,
     least: i64,
+    screen: Screen,
+}
+
+/// A cheaper comparison, `((bits & mask) ^ flip) > least`, that holds for every hit of a rule. It
+/// holds for some element of a group only if it holds for the greatest of `(bits & mask) ^ flip`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(test, derive(Hash))]
+pub(crate) struct Screen {
+    pub(crate) mask: u64,
+    /// 0, except for elements of one byte.
+    pub(crate) flip: i64,
+    pub(crate) least: i64,
 }
 
 impl Rule {
@@ -110,27 +121,38 @@ impl Rule {
     #[inline(always)]
     const fn new(width: usize, mask: u64, flip: i64, least: i64, tilted: bool) -> Self {
         let usual = flip > least;
-        let ones = {
-            // The bits that are not among the top 16.
-            let low = if width == 1 { 0 } else { max(width) >> 15 };
-            let (straight, ones) = if usual { (-1, !least) } else { (0, least + 1) };
-            !tilted && flip == straight && ones as u64 == mask && mask & low == 0
+        // The rule of the hits.
+        let (hit_flip, hit_least) = if usual { (!flip, !least - 1) } else { (flip, least) };
+        let hits_greater = !tilted && hit_flip == 0;
+        // The bits that are not among the top 16.
+        let low = if width == 1 { 0 } else { max(width) >> 15 };
+        let ones = hits_greater && (hit_least + 1) as u64 == mask && mask & low == 0;
+        // Equality costs an xor. A comparison with the ones of the bound, below the sign, costs
+        // none. But if the highest of these bits is 0, most elements pass.
+        let bound = !hit_flip as u64 & max(width);
+        let equal = hit_least == max(width) as i64 - 1 && !tilted;
+        let screen = if hit_flip == 0 || width == 1 && !tilted {
+            // Without the tilt, some elements are one greater.
+            Screen { mask, flip: hit_flip, least: hit_least }
+        } else if equal && bound > max(width) / 2 {
+            Screen { mask: bound, flip: 0, least: bound as i64 - 1 }
+        } else {
+            // Every element passes.
+            Screen { mask: 0, flip: 0, least: -1 }
         };
-        let greater = !tilted && flip == 0;
         let exact = match width {
-            // A constant rule is answered before a loop.
-            _ if mask == 0 => false,
+            // A constant rule is answered before a loop, and a search for what is usual ends soon.
+            _ if mask == 0 || usual => false,
             1 => !tilted,
-            2 => greater,
+            2 => hits_greater,
             // The screen of NEON compares the top 16 bits.
-            4 if cfg!(target_arch = "aarch64") => greater && ones,
-            4 => greater,
+            4 if cfg!(target_arch = "aarch64") => ones,
+            4 => hits_greater,
             // Screens compare the upper half.
-            _ => greater && ones,
+            _ => ones,
         };
-        let screen = greater || width == 1 && !tilted;
-        let width = width as u8;
-        Self { mask, flip, width, tilted, usual, greater, ones, screen, exact, one: 1, least }
+        let (width, greater) = (width as u8, !tilted && flip == 0);
+        Self { mask, flip, width, tilted, usual, greater, ones, exact, one: 1, least, screen }
     }
 
     /// The opposite answer for every element.
@@ -185,10 +207,22 @@ impl Rule {
         self.usual
     }
 
-    /// This rule or its opposite: the one that holds for few elements, the *hits*.
+    /// Whether a hit may have these bits. See [`Screen`].
     #[inline(always)]
-    pub(crate) const fn of_hits(&self) -> Self {
-        if self.usual { self.not() } else { *self }
+    pub(crate) const fn passes_of<const W: usize>(&self, bits: u64) -> bool {
+        let Screen { mask, flip, least } = self.screen;
+        let masked = (bits & mask) ^ flip as u64;
+        match W {
+            1 => masked as i8 > least as i8,
+            2 => masked as i16 > least as i16,
+            4 => masked as i32 > least as i32,
+            _ => masked as i64 > least,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn screen(&self) -> Screen {
+        self.screen
     }
 
     #[inline(always)]
@@ -223,12 +257,6 @@ impl Rule {
         self.greater
     }
 
-    /// Whether a rule of hits compares for equality.
-    #[inline(always)]
-    const fn is_equal(&self) -> bool {
-        self.least == max(self.size()) as i64 - 1 && !self.tilted
-    }
-
     /// The bound of a rule that compares for equality.
     #[inline(always)]
     pub(crate) const fn equal_to(&self) -> u64 {
@@ -242,40 +270,11 @@ impl Rule {
         self.ones
     }
 
-    /// Whether the rule is its own [`Rule::screen`].
-    #[inline(always)]
-    pub(crate) const fn is_screen(&self) -> bool {
-        self.screen
-    }
-
-    /// Whether the rule is its own screen, and holds for every element that passes the screen of a
-    /// backend. The screens of wide elements compare upper bits only.
+    /// Whether the rule holds for every element that passes the screen of a backend, and for no
+    /// other. The screens of wide elements compare upper bits only.
     #[inline(always)]
     pub(crate) const fn is_exact(&self) -> bool {
         self.exact
-    }
-
-    /// A cheaper rule that holds wherever this rule of hits holds. The screen holds for some
-    /// element of a group only if it holds for the greatest of `(bits & mask) ^ flip`. `flip` is 0,
-    /// except for elements of one byte.
-    #[must_use]
-    pub(crate) const fn screen(&self) -> Self {
-        let width = self.size();
-        if self.screen {
-            return *self;
-        }
-        if self.flip == 0 {
-            // Without the tilt, some elements are one greater.
-            return Self::new(width, self.mask, 0, self.least, false);
-        }
-        // Equality costs an xor. A comparison with the ones of the bound, below the sign, costs
-        // none. But if the highest of these bits is 0, most elements pass.
-        let ones = !self.flip as u64 & max(width);
-        if self.is_equal() && ones > max(width) / 2 {
-            return Self::new(width, ones, 0, ones as i64 - 1, false);
-        }
-        // Every element passes.
-        Self::new(width, 0, 0, -1, false)
     }
 
     /// The exponent, if this is the rule for NaN of an IEEE format, `(bits & !sign) > exponent`. At
@@ -337,11 +336,13 @@ impl Classes {
 /// Prints the numbers of the comparison, as wide as an element.
 impl core::fmt::Debug for Rule {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self { mask, flip, least, width, tilted, .. } = self;
+        let Self { mask, flip, least, width, tilted, usual, ones, exact, screen, .. } = self;
         let all = all_ones(self.size());
         let (flip, least) = (*flip as u64 & all, *least as u64 & all);
         write!(f, "Rule {{ width: {width}, mask: {mask:#x}, tilted: {tilted}, ")?;
-        write!(f, "flip: {flip:#x}, least: {least:#x} }}")
+        write!(f, "flip: {flip:#x}, least: {least:#x}, usual: {usual}, ones: {ones}, ")?;
+        let (flip, least) = (screen.flip as u64 & all, screen.least as u64 & all);
+        write!(f, "exact: {exact}, screen: [{:#x}, {flip:#x}, {least:#x}] }}", screen.mask)
     }
 }
 
@@ -399,34 +400,32 @@ mod tests {
         }
     }
 
-    /// Where the screen does not pass, the answer is no. Where an exact screen passes, it is yes.
+    /// Every hit passes the screen. Where the screen is exact, nothing else passes.
     #[test]
     fn screens_of_bytes() {
         let exponents = [0x40, 0x70, 0x78, 0x7C, 0x7E].map(|e| Rule::nan_or_pos_inf(1, e));
         let all = (0..=255).flat_map(|mask| (0..=255).map(move |bound| (mask, bound)));
         let rules = all.flat_map(|(m, b)| [Rule::equal(1, m, b), Rule::greater(1, m, b)]);
         for rule in rules.chain(exponents).flat_map(|rule| [rule, rule.not()]) {
-            let screen = rule.screen();
-            assert!(screen.is_screen() && (screen == rule || !rule.is_screen()), "{rule:?}");
+            assert_eq!(rule.screen(), rule.not().screen(), "{rule:?}");
             for bits in 0..=255_u64 {
-                let passes = screen.holds(bits);
-                assert!(passes || !rule.holds(bits), "{rule:?} {bits:#x}");
-                assert!(!(passes && rule.is_exact()) || rule.holds(bits), "{rule:?} {bits:#x}");
+                let (passes, hit) = (rule.passes_of::<1>(bits), rule.holds(bits) != rule.usual());
+                assert!(passes || !hit, "{rule:?} {bits:#x}");
+                assert!(!rule.is_exact() || passes == rule.holds(bits), "{rule:?} {bits:#x}");
             }
         }
     }
 
     /// The leaves that are fast for such rules are chosen for a format with this exponent.
     fn is_fast<const W: usize>(exponent: u64) {
-        let finite = Rule::equal(W, exponent, exponent).not();
-        assert!(finite.is_ones() && finite.not().is_ones(), "{finite:?}");
-        for hits in [Rule::greater(W, max(W), exponent), finite.not()] {
-            assert!(hits.is_screen() && hits.is_greater(), "{hits:?}");
+        let special = Rule::equal(W, exponent, exponent);
+        assert!(special.is_ones() && special.not().is_ones(), "{special:?}");
+        assert!(special.is_exact() && !special.not().is_exact(), "{special:?}");
+        for rule in [Rule::greater(W, max(W), exponent), special] {
+            assert!(rule.is_greater() && !rule.passes_of::<W>(0), "{rule:?}");
+            assert_eq!(rule.screen().flip, 0, "{rule:?}");
         }
-        assert!(finite.not().is_exact(), "{finite:?}");
-        let inf = Rule::equal(W, max(W), exponent);
-        assert!(!inf.screen().holds(0) && inf.is_equal(), "{inf:?}");
-        assert_eq!(finite.is_screen(), W == 1, "{finite:?}");
+        assert!(!Rule::equal(W, max(W), exponent).passes_of::<W>(0));
     }
 
     #[test]

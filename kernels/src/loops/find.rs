@@ -20,18 +20,19 @@ use crate::pieces::{Hit, Long, Windows};
 use crate::rule::Rule;
 use crate::tuning::EIGHT_FROM;
 
-/// The bytes before the first group with an element that passes a screen. All bytes if there is no
-/// such group.
+/// The bytes before the first group with an element that passes the screen of the rule. All bytes
+/// if there is no such group.
 #[inline(always)]
-pub(crate) fn screen<I: Isa, const W: usize>(isa: I, x: Long<'_>, screen: &Rule) -> usize {
-    first_group::<I, W>(isa, x, screen).map_or(x.len(), Windows::place)
+pub(crate) fn screen<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) -> usize {
+    first_group::<I, W>(isa, x, rule).map_or(x.len(), Windows::place)
 }
 
-/// The first line with a hit of the rule, whose screen is `screen`. Without a hit: the place where
-/// the search stopped, which is the end of the input unless a group without a hit passed.
+/// The first line with an element for which the rule holds. If there is none: the place where the
+/// search stopped, which is the end of the input unless a group without such an element passed.
 #[inline(always)]
-pub(crate) fn find<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule, screen: &Rule) -> Hit {
-    let Some(mut line) = first_group::<I, W>(isa, x, screen) else { return Hit::none_in(x) };
+pub(crate) fn find<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) -> Hit {
+    let first = if rule.usual() { Some(x.windows()) } else { first_group::<I, W>(isa, x, rule) };
+    let Some(mut line) = first else { return Hit::none_in(x) };
     let with = isa.with::<W>(rule);
     // 8 lines: `one` is 1. The compiler does not know that, so it does not unroll the loop.
     for _ in 0..8 * rule.one() {
@@ -53,13 +54,13 @@ pub(crate) fn find<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule, scr
 fn first_group<'x, I: Isa, const W: usize>(
     isa: I,
     x: Long<'x>,
-    screen: &Rule,
+    rule: &Rule,
 ) -> Option<Windows<'x>> {
-    let with = isa.screen::<W>(screen);
-    if W == 1 && screen.flip() != 0 {
-        group::<I, W, true>(isa, x, with)
+    let screen = isa.screen::<W>(rule.screen());
+    if W == 1 && rule.screen().flip != 0 {
+        group::<I, W, true>(isa, x, screen)
     } else {
-        group::<I, W, false>(isa, x, with)
+        group::<I, W, false>(isa, x, screen)
     }
 }
 

@@ -106,8 +106,8 @@ fn all<I: Isa, const W: usize, const N: usize, const OP: u8>(
     }
 }
 
-/// Writes the answers of groups without a hit, from the beginning on. `rule` is a rule of hits or
-/// its opposite. Returns the bytes whose answers are written.
+/// Writes the answers of groups without a hit, from the beginning on. Returns the bytes whose answers
+/// are written.
 #[inline(always)]
 pub(crate) fn skip<I: Isa, const W: usize>(
     isa: I,
@@ -119,7 +119,7 @@ pub(crate) fn skip<I: Isa, const W: usize>(
         // A comparison is as fast.
         return 0;
     }
-    let screen = isa.screen::<W>(&rule.of_hits().screen());
+    let screen = isa.screen::<W>(rule.screen());
     let usual = isa.splat::<1>(rule.usual().into());
     match x.bytes().as_chunks::<64>().0.first_chunk::<2>() {
         Some(first) if !isa.may_hit::<W, false>(first, screen) => {}

@@ -16,12 +16,12 @@ pub(crate) trait Blend: Isa {
     fn blend<const W: usize>(self, a: Self::V, b: Self::V, hits: Self::Hits) -> Self::V;
 }
 
-/// Whether an element of four lines may be a hit of a rule that is its own screen. If the screen is
-/// exact, never true for lines without a hit: see [`Rule::is_exact`].
+/// Whether an element of four lines may be a hit of a rule. If the screen is exact, never true for
+/// lines without a hit: see [`Rule::is_exact`].
 #[inline(always)]
 pub(super) fn may_hit<I: Isa, const W: usize>(isa: I, lines: &Four, rule: &Rule) -> bool {
-    let screen = isa.screen::<W>(rule);
-    if W == 1 && rule.flip() != 0 {
+    let screen = isa.screen::<W>(rule.screen());
+    if W == 1 && rule.screen().flip != 0 {
         isa.may_hit::<W, true>(lines, screen)
     } else {
         isa.may_hit::<W, false>(lines, screen)
@@ -29,13 +29,13 @@ pub(super) fn may_hit<I: Isa, const W: usize>(isa: I, lines: &Four, rule: &Rule)
 }
 
 /// Writes other codes over the hits of a rule. Returns the number of hits. Four lines that cannot
-/// have a hit are not written. The rules of formats are their own screens.
+/// have a hit are not written.
 #[inline(always)]
 pub(crate) fn replace<I: Blend, const W: usize>(isa: I, x: &mut [Four], codes: &Codes) -> usize {
     if codes.rule.is_greater() && W > 1 {
-        by_lanes::<I, W, { op::GREATER }>(isa, x, codes, &codes.rule)
+        by_lanes::<I, W, { op::GREATER }>(isa, x, codes)
     } else {
-        by_lanes::<I, W, { op::TILTED }>(isa, x, codes, &codes.rule.screen())
+        by_lanes::<I, W, { op::TILTED }>(isa, x, codes)
     }
 }
 
@@ -44,14 +44,13 @@ fn by_lanes<I: Blend, const W: usize, const OP: u8>(
     isa: I,
     x: &mut [Four],
     codes: &Codes,
-    screen: &Rule,
 ) -> usize {
     let (with, Values { nan, pos_inf, neg_inf }) = (isa.with::<W>(&codes.rule), codes.values);
     let [for_nan, for_pos, for_neg] = [nan, pos_inf, neg_inf].map(|bits| isa.splat::<W>(bits));
     let [pos_inf, neg_inf] = [codes.pos_inf, codes.neg_inf].map(|bits| isa.splat::<W>(bits));
     let mut found = 0;
     for lines in x {
-        if !may_hit::<I, W>(isa, lines, screen) {
+        if !may_hit::<I, W>(isa, lines, &codes.rule) {
             continue;
         }
         let mut counts = [isa.splat::<1>(0); 2];

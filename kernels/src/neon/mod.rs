@@ -11,7 +11,7 @@ use core::mem::MaybeUninit;
 use crate::isa::{Isa, Register, With, op};
 use crate::leaves::{compile, leaves};
 use crate::pieces::{Block, Line, Places, places};
-use crate::rule::Rule;
+use crate::rule::Screen;
 use crate::spread;
 
 /// Proves that the target has NEON: this module is compiled for no other target.
@@ -136,8 +136,8 @@ impl Isa for Neon {
     /// For elements of more than one byte, only the top 16 bits are compared. An element may be
     /// above the limit if its top is at least the top of `limit + 1`.
     #[inline(always)]
-    fn screen<const W: usize>(self, screen: &Rule) -> [V; 3] {
-        let (mask, flip, limit) = (screen.mask(), screen.flip(), screen.least());
+    fn screen<const W: usize>(self, Screen { mask, flip, least }: Screen) -> [V; 3] {
+        let (flip, limit) = (flip as u64, least as u64);
         let below = (8 * W).saturating_sub(16);
         let limit = if W == 1 { limit } else { limit.wrapping_add(1) >> below };
         let lanes = |bits: u64| match W {

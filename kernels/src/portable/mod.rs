@@ -34,30 +34,30 @@ pub(crate) fn detect() -> bool {
     true
 }
 
-pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule, _: &Rule) -> Hit {
-    let at = screen::<W>(x, rule);
+pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule) -> Hit {
+    let at = if rule.usual() { 0 } else { screen::<W>(x, rule) };
     if at == x.len() {
         return Hit::none_in(x);
     }
     let block = x.from(at);
-    let hit = scalar::find::<W>(block, rule, rule);
+    let hit = scalar::find::<W>(block, rule);
     Hit { at: x.len() - block.len() + hit.at, ..hit }
 }
 
-pub(crate) fn screen<const W: usize>(x: Long<'_>, screen: &Rule) -> usize {
+pub(crate) fn screen<const W: usize>(x: Long<'_>, rule: &Rule) -> usize {
     run(
         #[inline(always)]
         || {
-            let group = x.bytes().chunks(BLOCK * W).position(|block| any::<W>(block, screen));
+            let group = x.bytes().chunks(BLOCK * W).position(|block| may_hit::<W>(block, rule));
             group.map_or(x.len(), |group| group * BLOCK * W)
         },
     )
 }
 
-/// Whether the rule holds for any element, without a branch for each.
+/// Whether any element passes the screen, without a branch for each.
 #[inline(always)]
-fn any<const W: usize>(x: &[u8], rule: &Rule) -> bool {
-    elements::<W>(x).fold(false, |any, bits| any | rule.holds_of::<W>(bits))
+fn may_hit<const W: usize>(x: &[u8], rule: &Rule) -> bool {
+    elements::<W>(x).fold(false, |any, bits| any | rule.passes_of::<W>(bits))
 }
 
 pub(crate) fn count<const W: usize>(x: Long<'_>, rule: &Rule) -> u64 {
@@ -104,14 +104,13 @@ pub(crate) fn skip<const W: usize>(x: Long<'_>, rule: &Rule, out: &mut Places) -
     if W == 1 {
         return 0;
     }
-    let hits = rule.of_hits().screen();
     run(
         #[inline(always)]
         || {
             let blocks = x.bytes().chunks_exact(BLOCK * W).zip(out.chunks_exact_mut(BLOCK));
             let mut done = 0;
             for (block, out) in blocks {
-                if any::<W>(block, &hits) {
+                if may_hit::<W>(block, rule) {
                     break;
                 }
                 out.fill(core::mem::MaybeUninit::new(rule.usual()));

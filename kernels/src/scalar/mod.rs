@@ -22,20 +22,16 @@ pub(crate) fn detect() -> bool {
     true
 }
 
-pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule, _: &Rule) -> Hit {
-    let at = screen::<W>(x, rule);
-    if at == x.len() { Hit::none_in(x) } else { line_of::<W>(x, at, rule) }
-}
-
-/// The line of a hit: the line that begins at byte `at`, or the last line.
-#[inline(always)]
-fn line_of<const W: usize>(x: Long<'_>, at: usize, rule: &Rule) -> Hit {
-    let (at, line) = x.line_at(at);
+pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule) -> Hit {
+    let first = elements::<W>(x.bytes()).position(|bits| rule.holds_of::<W>(bits));
+    let Some(first) = first else { return Hit::none_in(x) };
+    // The line that begins with the hit, or the last line.
+    let (at, line) = x.line_at(first * W);
     Hit { at, bits: word::<W>(line, rule) }
 }
 
-pub(crate) fn screen<const W: usize>(x: Long<'_>, screen: &Rule) -> usize {
-    let first = elements::<W>(x.bytes()).position(|bits| screen.holds_of::<W>(bits));
+pub(crate) fn screen<const W: usize>(x: Long<'_>, rule: &Rule) -> usize {
+    let first = elements::<W>(x.bytes()).position(|bits| rule.passes_of::<W>(bits));
     first.map_or(x.len(), |first| first * W)
 }
 

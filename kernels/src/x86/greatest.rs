@@ -2,7 +2,7 @@
 
 use crate::isa::Isa;
 use crate::pieces::Line;
-use crate::rule::Rule;
+use crate::rule::Screen;
 
 /// The greatest lanes of some lines, for [`Isa::may_hit`]. A maximum is one instruction, while a
 /// comparison would also have to be narrowed, and a group takes one branch. There are two maxima,
@@ -23,9 +23,9 @@ pub(crate) trait Greatest: Isa {
     /// 64-bit lanes, and that of AVX-512 takes twice the time. An element may be above the limit if
     /// its upper half is at least the upper half of `limit + 1`.
     #[inline(always)]
-    fn limits<const W: usize>(self, screen: &Rule) -> [Self::V; 3] {
-        let limit = if W == 8 { screen.least().wrapping_add(1) } else { screen.least() };
-        [screen.mask(), screen.flip(), limit].map(|bits| self.splat::<W>(bits))
+    fn limits<const W: usize>(self, screen: Screen) -> [Self::V; 3] {
+        let limit = if W == 8 { screen.least + 1 } else { screen.least };
+        [screen.mask, screen.flip as u64, limit as u64].map(|bits| self.splat::<W>(bits))
     }
 
     /// The greatest lanes of at least one line, masked and, with `FLIP`, xored with `flip`.

@@ -8,7 +8,7 @@ use core::mem::MaybeUninit;
 use crate::isa::{Isa, Register, With};
 use crate::leaves::{compile, leaves};
 use crate::pieces::{Line, Places, places};
-use crate::rule::Rule;
+use crate::rule::Screen;
 use crate::spread;
 use crate::x86::intrinsics::*;
 
@@ -134,13 +134,12 @@ impl Isa for Sse2 {
     /// which the mask leaves out, do not reach. An element may be above the limit if its upper half
     /// is at least the upper half of `limit + 1`.
     #[inline(always)]
-    fn screen<const W: usize>(self, screen: &Rule) -> [V; 3] {
-        let (mask, flip, mut limit) = (screen.mask(), screen.flip(), screen.least());
+    fn screen<const W: usize>(self, Screen { mask, flip, mut least }: Screen) -> [V; 3] {
         if W == 8 {
-            let upper = (limit.wrapping_add(1) >> 32).wrapping_sub(1);
-            limit = upper << 32 | 0x7FFF_FFFF;
+            let upper = ((least + 1) >> 32) - 1;
+            least = upper << 32 | 0x7FFF_FFFF;
         }
-        [mask, flip, limit].map(|bits| self.splat::<W>(bits))
+        [mask, flip as u64, least as u64].map(|bits| self.splat::<W>(bits))
     }
 
     /// SSE2 has a maximum for lanes of 16 bits only.

@@ -10,7 +10,7 @@ use core::mem::MaybeUninit;
 use crate::isa::{Isa, With, op};
 use crate::leaves::{compile, leaves};
 use crate::pieces::{Block, Line, Places, places};
-use crate::rule::Rule;
+use crate::rule::Screen;
 use crate::spread;
 use crate::x86::greatest::Greatest;
 use crate::x86::intrinsics::*;
@@ -125,7 +125,7 @@ impl Isa for Avx2 {
     const GROUPS: bool = true;
 
     #[inline(always)]
-    fn screen<const W: usize>(self, screen: &Rule) -> [V; 3] {
+    fn screen<const W: usize>(self, screen: Screen) -> [V; 3] {
         self.limits::<W>(screen)
     }
 

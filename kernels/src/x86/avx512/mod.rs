@@ -11,7 +11,7 @@ use core::mem::MaybeUninit;
 use crate::isa::{Isa, With, op};
 use crate::leaves::{compile, leaves};
 use crate::pieces::{Line, Places, places};
-use crate::rule::Rule;
+use crate::rule::Screen;
 use crate::x86::greatest::Greatest;
 use crate::x86::intrinsics::*;
 
@@ -168,7 +168,7 @@ impl Isa for Avx512 {
     const GROUPS: bool = true;
 
     #[inline(always)]
-    fn screen<const W: usize>(self, screen: &Rule) -> [V; 3] {
+    fn screen<const W: usize>(self, screen: Screen) -> [V; 3] {
         self.limits::<W>(screen)
     }
 
