@@ -54,23 +54,27 @@ fn search_on(x: Long<'_>, mut at: usize, rule: &Rule, find: Find) -> Hit {
     }
 }
 
-/// The number of elements for which a rule of hits holds.
+/// The number of hits.
 #[inline(always)]
-pub(crate) fn count(x: Long<'_>, rule: &Rule, count: Count, screened: Screen) -> usize {
+pub(crate) fn hits(x: Long<'_>, rule: &Rule, count: Count, screen: Screen) -> usize {
+    let hits = |run: Long<'_>| match (count.run(run, rule) as usize, rule.usual()) {
+        (others, true) => elements(run.len(), rule.size()) - others,
+        (hits, false) => hits,
+    };
     if x.len() <= ONE_LEAF {
-        return count.run(x, rule) as usize;
+        return hits(x);
     }
     let (mut rest, mut total, mut length) = (x, 0, COUNT_RUN);
     loop {
         if length == COUNT_RUN {
-            let at = screened.run(rest, rule);
+            let at = screen.run(rest, rule);
             if at == rest.len() {
                 return total;
             }
             rest = rest.from(at);
         }
         let (run, behind) = rest.split_after(length);
-        let hits = count.run(run, rule) as usize;
+        let hits = hits(run);
         total += hits;
         let Some(next) = Long::new(behind) else { return total };
         // Where hits are dense, a search would end at once.

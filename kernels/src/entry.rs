@@ -106,7 +106,7 @@ pub fn count<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize 
     let x = whole::<L>(x, rule);
     match Long::new(x) {
         None => L::short_count(x, rule),
-        Some(x) if x.len() <= ONE_LEAF && !rule.usual() && rule.constant().is_none() => {
+        Some(x) if x.len() <= ONE_LEAF && rule.constant().is_none() => {
             L::COUNT.pick(backend).run(x, rule) as usize
         }
         Some(x) => long_count((L::COUNT, L::SCREEN), backend, x, rule),
@@ -126,8 +126,8 @@ pub(crate) fn long_count(
         return if answer { elements } else { 0 };
     }
     // Most elements are no hits, so hits are counted, even if the rule asks for the others.
-    let count = |hits| drivers::count(x, hits, count.pick(backend), screen.pick(backend));
-    if rule.usual() { elements - count(&rule.not()) } else { count(rule) }
+    let hits = drivers::hits(x, rule, count.pick(backend), screen.pick(backend));
+    if rule.usual() { elements - hits } else { hits }
 }
 
 /// The number of elements of `x` for which the rule holds, and the first. `None` means the active

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `find` | the first line with a hit, or where the search stopped |
 //! | `screen` | the bytes before the first group with an element that passes a screen |
-//! | `count` | the number of hits, by a rule of hits |
+//! | `count` | the number of elements for which the rule holds |
 //! | `classify` | NaN, infinities and -Inf, in 21 bits each |
 //! | `mask` | a byte for each element; returns how many bytes have answers: all |
 //! | `skip` | a byte for each element of groups without a hit; returns how many bytes these are |

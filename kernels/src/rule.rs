@@ -42,14 +42,16 @@ pub struct Rule {
     exact: bool,
     /// 1 for every rule. The compiler does not know that: see `With::one_byte`.
     one: u8,
+    /// See [`Rule::screen`].
+    screen_flip: i8,
     least: i64,
-    screen: Screen,
+    screen_mask: u64,
+    screen_least: i64,
 }
 
 /// A cheaper comparison, `((bits & mask) ^ flip) > least`, that holds for every hit of a rule. It
 /// holds for some element of a group only if it holds for the greatest of `(bits & mask) ^ flip`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[cfg_attr(test, derive(Hash))]
 pub(crate) struct Screen {
     pub(crate) mask: u64,
     /// 0, except for elements of one byte.
@@ -131,14 +133,14 @@ impl Rule {
         // none. But if the highest of these bits is 0, most elements pass.
         let bound = !hit_flip as u64 & max(width);
         let equal = hit_least == max(width) as i64 - 1 && !tilted;
-        let screen = if hit_flip == 0 || width == 1 && !tilted {
+        let (screen_mask, screen_flip, screen_least) = if hit_flip == 0 || width == 1 && !tilted {
             // Without the tilt, some elements are one greater.
-            Screen { mask, flip: hit_flip, least: hit_least }
+            (mask, hit_flip as i8, hit_least)
         } else if equal && bound > max(width) / 2 {
-            Screen { mask: bound, flip: 0, least: bound as i64 - 1 }
+            (bound, 0, bound as i64 - 1)
         } else {
             // Every element passes.
-            Screen { mask: 0, flip: 0, least: -1 }
+            (0, 0, -1)
         };
         let exact = match width {
             // A constant rule is answered before a loop, and a search for what is usual ends soon.
@@ -152,7 +154,21 @@ impl Rule {
             _ => ones,
         };
         let (width, greater) = (width as u8, !tilted && flip == 0);
-        Self { mask, flip, width, tilted, usual, greater, ones, exact, one: 1, least, screen }
+        Self {
+            mask,
+            flip,
+            width,
+            tilted,
+            usual,
+            greater,
+            ones,
+            exact,
+            one: 1,
+            screen_flip,
+            least,
+            screen_mask,
+            screen_least,
+        }
     }
 
     /// The opposite answer for every element.
@@ -210,7 +226,7 @@ impl Rule {
     /// Whether a hit may have these bits. See [`Screen`].
     #[inline(always)]
     pub(crate) const fn passes_of<const W: usize>(&self, bits: u64) -> bool {
-        let Screen { mask, flip, least } = self.screen;
+        let Screen { mask, flip, least } = self.screen();
         let masked = (bits & mask) ^ flip as u64;
         match W {
             1 => masked as i8 > least as i8,
@@ -222,7 +238,8 @@ impl Rule {
 
     #[inline(always)]
     pub(crate) const fn screen(&self) -> Screen {
-        self.screen
+        let flip = self.screen_flip as i64;
+        Screen { mask: self.screen_mask, flip, least: self.screen_least }
     }
 
     #[inline(always)]
@@ -336,11 +353,12 @@ impl Classes {
 /// Prints the numbers of the comparison, as wide as an element.
 impl core::fmt::Debug for Rule {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self { mask, flip, least, width, tilted, usual, ones, exact, screen, .. } = self;
+        let Self { mask, flip, least, width, tilted, usual, ones, exact, .. } = self;
         let all = all_ones(self.size());
         let (flip, least) = (*flip as u64 & all, *least as u64 & all);
         write!(f, "Rule {{ width: {width}, mask: {mask:#x}, tilted: {tilted}, ")?;
         write!(f, "flip: {flip:#x}, least: {least:#x}, usual: {usual}, ones: {ones}, ")?;
+        let screen = self.screen();
         let (flip, least) = (screen.flip as u64 & all, screen.least as u64 & all);
         write!(f, "exact: {exact}, screen: [{:#x}, {flip:#x}, {least:#x}] }}", screen.mask)
     }

@@ -24,7 +24,11 @@ pub(crate) struct Codes {
 }
 
 impl Codes {
+    /// # Panics
+    /// If the rule is that for NaN or +Inf.
+    #[track_caller]
     pub(crate) fn new(nan: &Rule, values: Values) -> Self {
+        assert!(!nan.is_tilted(), "a rule for NaN or +Inf, where one for NaN is needed");
         let Some(classes) = Classes::of(nan) else {
             let values = Values { pos_inf: values.nan, neg_inf: values.nan, ..values };
             return Self { rule: *nan, values, pos_inf: 0, neg_inf: 0 };

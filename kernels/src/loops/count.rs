@@ -24,7 +24,7 @@ use crate::isa::{Isa, With, op};
 use crate::pieces::{COUNTED, Line, Long};
 use crate::rule::Rule;
 
-/// The number of elements for which a rule of hits holds.
+/// The number of elements for which the rule holds.
 #[inline(always)]
 pub(crate) fn count<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) -> u64 {
     if !I::GROUPS {

@@ -28,23 +28,10 @@ pub(super) fn may_hit<I: Isa, const W: usize>(isa: I, lines: &Four, rule: &Rule)
     }
 }
 
-/// Writes other codes over the hits of a rule. Returns the number of hits. Four lines that cannot
-/// have a hit are not written.
+/// Writes other codes over the hits of a rule that is not tilted. Returns the number of hits. Four
+/// lines that cannot have a hit are not written.
 #[inline(always)]
 pub(crate) fn replace<I: Blend, const W: usize>(isa: I, x: &mut [Four], codes: &Codes) -> usize {
-    if codes.rule.is_greater() && W > 1 {
-        by_lanes::<I, W, { op::GREATER }>(isa, x, codes)
-    } else {
-        by_lanes::<I, W, { op::TILTED }>(isa, x, codes)
-    }
-}
-
-#[inline(always)]
-fn by_lanes<I: Blend, const W: usize, const OP: u8>(
-    isa: I,
-    x: &mut [Four],
-    codes: &Codes,
-) -> usize {
     let (with, Values { nan, pos_inf, neg_inf }) = (isa.with::<W>(&codes.rule), codes.values);
     let [for_nan, for_pos, for_neg] = [nan, pos_inf, neg_inf].map(|bits| isa.splat::<W>(bits));
     let [pos_inf, neg_inf] = [codes.pos_inf, codes.neg_inf].map(|bits| isa.splat::<W>(bits));
@@ -57,7 +44,7 @@ fn by_lanes<I: Blend, const W: usize, const OP: u8>(
         for line in lines {
             for part in 0..64 / I::BYTES {
                 let (x, i) = (isa.load(line, part * I::BYTES), part % 2);
-                let hits = isa.hits::<W, OP>(x, &with);
+                let hits = isa.hits::<W, { op::ANSWER }>(x, &with);
                 let value = isa.blend::<W>(for_nan, for_neg, isa.equal::<W>(x, neg_inf));
                 let value = isa.blend::<W>(value, for_pos, isa.equal::<W>(x, pos_inf));
                 isa.store(isa.blend::<W>(x, value, hits), line, part * I::BYTES);
