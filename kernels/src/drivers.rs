@@ -124,7 +124,8 @@ pub(crate) fn short_census(x: &[u8], bits: u64, classes: Classes) -> Census {
     tally.census()
 }
 
-/// The census. `hit` is the first line with an element that is NaN or infinite.
+/// The census, by the rules for NaN and for NaN or infinite. `hit` is the first line with an element
+/// that is NaN or infinite.
 ///
 /// A lone line with hits is counted hit by hit. A line near the one before begins a run, which a
 /// leaf counts, and a longer run follows where hits are dense.
@@ -132,13 +133,13 @@ pub(crate) fn short_census(x: &[u8], bits: u64, classes: Classes) -> Census {
 pub(crate) fn census(
     x: Long<'_>,
     mut hit: Hit,
-    nan: &Rule,
+    (nan, special): (&Rule, &Rule),
     classes: Classes,
     classify: Classify,
     find: Find,
 ) -> Census {
     const { assert!(LONG_RUN + 64 < 1 << CLASS_BITS) };
-    let (special, index) = (classes.special(), |at| elements(at, nan.size()));
+    let index = |at| elements(at, nan.size());
     let (mut tally, mut seen, mut length) = (Tally::EMPTY, 0, 0);
     while hit.is_some() {
         let rest = x.from(seen);
@@ -156,8 +157,9 @@ pub(crate) fn census(
             let [nans, infs, negs] = [number(0), number(1), number(2)];
             for (class, count) in [nans, infs - negs, negs].into_iter().enumerate() {
                 if count != 0 && tally.counts[class] == 0 {
-                    let rule = if class == 0 { *nan } else { classes.infinity(class == 2) };
-                    let first = search(run, &rule, find).index(nan.size());
+                    let infinity = classes.infinity(class == 2);
+                    let rule = if class == 0 { nan } else { &infinity };
+                    let first = search(run, rule, find).index(nan.size());
                     tally.firsts[class] = index(at) + first.unwrap_or(0);
                 }
                 tally.counts[class] += count;
@@ -172,7 +174,7 @@ pub(crate) fn census(
         if seen == x.len() {
             break;
         }
-        hit = search(x.from(seen), &special, find);
+        hit = search(x.from(seen), special, find);
         length = if hit.at < CENSUS_RUN { CENSUS_RUN } else { 0 };
     }
     tally.census()

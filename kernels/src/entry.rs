@@ -198,7 +198,7 @@ pub(crate) fn census_by(
     let find = find.pick(backend);
     match drivers::search(long, &special, find) {
         hit if !hit.is_some() => Census::default(),
-        hit => drivers::census(long, hit, nan, classes, classify.pick(backend), find),
+        hit => drivers::census(long, hit, (nan, &special), classes, classify.pick(backend), find),
     }
 }
 

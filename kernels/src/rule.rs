@@ -122,7 +122,19 @@ impl Rule {
 
     #[inline(always)]
     const fn new(width: usize, mask: u64, flip: i64, least: i64, tilted: bool) -> Self {
-        let usual = flip > least;
+        Self::of_usual(flip > least, width, mask, flip, least, tilted)
+    }
+
+    /// [`Rule::new`], where `usual` is the answer for zero: a constant where the caller knows it.
+    #[inline(always)]
+    const fn of_usual(
+        usual: bool,
+        width: usize,
+        mask: u64,
+        flip: i64,
+        least: i64,
+        tilted: bool,
+    ) -> Self {
         // The rule of the hits.
         let (hit_flip, hit_least) = if usual { (!flip, !least - 1) } else { (flip, least) };
         let hits_greater = !tilted && hit_flip == 0;
@@ -338,7 +350,7 @@ impl Classes {
     /// NaN, +Inf and -Inf.
     #[inline(always)]
     pub(crate) const fn special(self) -> Rule {
-        Rule::new(self.width, self.exponent, 0, self.exponent as i64 - 1, false)
+        Rule::of_usual(false, self.width, self.exponent, 0, self.exponent as i64 - 1, false)
     }
 
     /// +Inf, or -Inf.
@@ -346,7 +358,7 @@ impl Classes {
     pub(crate) const fn infinity(self, negative: bool) -> Rule {
         let (max, sign) = (max(self.width), if negative { max(self.width) + 1 } else { 0 });
         let flip = signed(self.width, (self.exponent | sign) ^ max);
-        Rule::new(self.width, max | (max + 1), flip, max as i64 - 1, false)
+        Rule::of_usual(false, self.width, max | (max + 1), flip, max as i64 - 1, false)
     }
 }
 
