@@ -57,7 +57,7 @@
 //!
 //! Slices, arrays, vectors, [`Elements`] and arrays of the crate `ndarray` convert into a view
 //! without a copy. For bytes whose format is known only at run time, see
-//! [`TensorView::from_bytes`]; for strides, [`TensorView::strided`]. [`TensorView::on`] picks a
+//! [`TensorView::from_bytes`]; for strides, [`TensorView::strided`]. [`TensorView::with_backend`] picks a
 //! backend. `TensorView::par` (feature `rayon`) uses several threads.
 //!
 //! # Formats
@@ -111,7 +111,6 @@
 #[cfg(feature = "std")]
 extern crate std;
 
-mod backend;
 mod element;
 mod element_mut;
 mod error;
@@ -129,34 +128,28 @@ mod view;
 #[cfg(all(feature = "std", feature = "stats", target_has_atomic = "64"))]
 mod watch;
 
-pub use backend::{BackendInfo, backends};
 pub use element::{
     Element, Elements, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn,
-    F8E4M3FnUz, F8E5M2, F8E5M2FnUz, F8E8M0Fnu, Scalar,
+    F8E4M3FnUz, F8E5M2, F8E5M2FnUz, F8E8M0Fnu,
 };
 pub use element_mut::ElementsMut;
 pub use error::{Error, UnknownName};
 pub use format::Format;
 pub use nonfinite_kernels::strided::{LayoutError, MaskView};
 pub use nonfinite_kernels::{Backend, Census, MaskOut, Occurrences};
+#[cfg(feature = "stats")]
+pub use number::Threshold;
 pub use predicate::Predicate;
 pub use replace::{Replacement, replace_non_finite, replace_non_finite_into};
-#[cfg(feature = "std")]
-pub use slice::mask_vec;
 #[cfg(feature = "stats")]
 pub use slice::stats;
 pub use slice::{
-    all, all_finite, any, any_nan, any_rows, bits, census, count, count_rows, is_finite, is_inf,
-    is_nan, mask, mask_uninit, position,
+    all, all_finite, any, any_nan, bits, census, count, is_finite, is_infinite, is_nan, mask,
+    position,
 };
 #[cfg(feature = "stats")]
 pub use stats::{Extreme, Stats};
-#[cfg(feature = "stats")]
-pub use view::Exceeds;
-#[cfg(feature = "stats")]
-pub use view::ValidExceeds;
-pub use view::ValidView;
-pub use view::{Coordinate, Hit, Positions, Rows, TensorView};
+pub use view::{Coordinate, Positions, Rows, TensorView};
 #[cfg(all(feature = "std", feature = "stats", target_has_atomic = "64"))]
 pub use watch::{BadTensor, Totals, Watch};
 

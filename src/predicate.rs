@@ -4,6 +4,8 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::UnknownName;
+#[cfg(feature = "stats")]
+use crate::{Error, Format, Threshold};
 
 /// A property of an element. The answers are defined for all bit patterns, and are the same on
 /// every backend.
@@ -29,9 +31,13 @@ pub enum Predicate {
     Never,
     /// NaN or `+Inf`. Use this for masked logits, where `-Inf` is valid.
     NanOrPositiveInf,
+    /// A magnitude above a threshold, or NaN: see [`Predicate::exceeds`] (feature `stats`).
+    #[cfg(feature = "stats")]
+    Exceeds(Threshold),
 }
 
-/// In the order of the enum: each predicate and its names, the name in this crate first.
+/// In the order of the enum: each predicate without a threshold, and its names, the name in this
+/// crate first.
 const TABLE: [(Predicate, &[&str]); 8] = [
     (Predicate::Nan, &["nan", "isnan"]),
     (Predicate::Inf, &["inf", "isinf", "infinite"]),
@@ -44,12 +50,12 @@ const TABLE: [(Predicate, &[&str]); 8] = [
 ];
 
 impl Predicate {
-    /// Every predicate, for tables and tests.
+    /// Every predicate without a threshold, for tables and tests.
     pub const ALL: &'static [Self] = &{
         let mut all = [Self::Nan; TABLE.len()];
         let mut i = 0;
         while i < TABLE.len() {
-            assert!(TABLE[i].0 as usize == i, "the table is in the order of the enum");
+            assert!(TABLE[i].0.row() == i, "the table is in the order of the enum");
             all[i] = TABLE[i].0;
             i += 1;
         }
@@ -76,6 +82,63 @@ impl Predicate {
         }
     }
 
+    /// Elements `x` with `|x| > threshold`, and NaN: does a tensor still fit into a narrower format?
+    ///
+    /// The comparison is exact for every threshold, also for one that the format does not have.
+    /// Infinity exceeds every threshold. NaN does too, because nothing says that it fits: if no
+    /// element exceeds the threshold, all elements are numbers between `-threshold` and
+    /// `threshold`. [`crate::TensorView::census`] counts NaN and infinities alone.
+    ///
+    /// ```
+    /// use nonfinite::{Format, Predicate};
+    /// let too_large_for_f16 = Predicate::exceeds(Format::F32, 65504.0)?;
+    /// let x = [1.0f32, -65504.0, 65536.0, f32::NAN];
+    /// assert!(nonfinite::any(&x, too_large_for_f16));
+    /// assert_eq!(nonfinite::count(&x, too_large_for_f16), 2);
+    /// assert_eq!(nonfinite::position(&x, too_large_for_f16), Some(2));
+    /// # Ok::<(), nonfinite::Error>(())
+    /// ```
+    ///
+    /// The predicate is for elements of `format`. Questions about other elements panic.
+    ///
+    /// # Errors
+    /// [`Error::Threshold`] if the threshold is negative, infinite or NaN, or if the format is
+    /// [`Format::F8E8M0Fnu`], whose elements are scales without a sign.
+    #[cfg(feature = "stats")]
+    pub const fn exceeds(format: Format, threshold: f64) -> Result<Self, Error> {
+        match Threshold::new(format, threshold) {
+            Some(threshold) => Ok(Self::Exceeds(threshold)),
+            None => Err(Error::Threshold { bits: threshold.to_bits(), format }),
+        }
+    }
+
+    /// The row of a predicate without a threshold in tables.
+    #[inline(always)]
+    pub(crate) const fn row(self) -> usize {
+        match self {
+            Self::Nan => 0,
+            Self::Inf => 1,
+            Self::PositiveInf => 2,
+            Self::NegativeInf => 3,
+            Self::Finite => 4,
+            Self::NonFinite => 5,
+            Self::Never => 6,
+            Self::NanOrPositiveInf => 7,
+            #[cfg(feature = "stats")]
+            Self::Exceeds(_) => panic!("a threshold has no row"),
+        }
+    }
+
+    /// Whether the predicate holds for NaN, and its rule does not.
+    #[inline(always)]
+    pub(crate) const fn has_nan_besides(self) -> bool {
+        match self {
+            #[cfg(feature = "stats")]
+            Self::Exceeds(threshold) => threshold.has_nan_besides(),
+            _ => false,
+        }
+    }
+
     /// The predicate to count, and whether the answer is the number of the other elements. Most
     /// elements are finite, and counting few is faster.
     #[inline]
@@ -87,16 +150,25 @@ impl Predicate {
     }
 
     /// The name, such as `nan`, `-inf` or `nan or +inf`. [`Predicate::from_str`] takes this name
-    /// and others.
+    /// and others. `exceeds` for any threshold.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        TABLE[self as usize].1[0]
+        match self {
+            #[cfg(feature = "stats")]
+            Self::Exceeds(_) => "exceeds",
+            _ => TABLE[self.row()].1[0],
+        }
     }
 }
 
+/// The name, or such as `exceeds 65504`.
 impl fmt::Display for Predicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        match self {
+            #[cfg(feature = "stats")]
+            Self::Exceeds(threshold) => write!(f, "exceeds {}", threshold.value()),
+            _ => f.pad(self.name()),
+        }
     }
 }
 

@@ -19,10 +19,10 @@
 use nonfinite_kernels as kernels;
 use nonfinite_kernels::{Float, bytes_mut};
 
-use crate::{ElementsMut, Error, Format, Scalar};
+use crate::{Element, ElementsMut, Error, Format};
 
 mod sealed {
-    /// Scalar types whose format has arithmetic.
+    /// Types whose format has arithmetic.
     pub trait Multiplied {
         const FLOAT: nonfinite_kernels::Float;
     }
@@ -30,7 +30,7 @@ mod sealed {
 
 /// A type whose slices can be multiplied: `f32`, `f64`, and `half::f16` and `half::bf16` (feature
 /// `half`). Sealed.
-pub trait Scalable: Scalar + sealed::Multiplied {}
+pub trait Scalable: Element + sealed::Multiplied {}
 
 macro_rules! scalable {
     ($($type:ty => $float:ident;)*) => { $(

@@ -13,6 +13,7 @@ use crate::packed::bytes_of;
 /// let bitmap = Bitmap::new(&[0b0110_1000], 3, 4).unwrap();
 /// assert!(bitmap.is_valid(0) && !bitmap.is_valid(1));
 /// assert_eq!((bitmap.count(), bitmap.part(1, 3).count()), (3, 2));
+/// assert!(bitmap.nulls().eq([1]));
 /// assert_eq!(bitmap.occurrences(&[0b1010]), Occurrences::new(1, Some(3)));
 /// assert!(Bitmap::new(&[0xFF], 3, 6).is_none());
 /// ```
@@ -93,6 +94,20 @@ impl<'b> Bitmap<'b> {
         let ones = ones(words.iter().map(|word| u64::from_le_bytes(*word)));
         ones + word(rest).count_ones() as usize
             - (before.count_ones() + behind.count_ones()) as usize
+    }
+
+    /// The indices of the nulls, in order.
+    pub fn nulls(&self) -> impl Iterator<Item = usize> {
+        let rest = !self.rest() & !(u64::MAX << (self.elements % 64));
+        let words = self.blocks().map(|valid| !valid).chain([rest]).enumerate();
+        words.flat_map(|(i, mut word)| {
+            core::iter::from_fn(move || {
+                let null = 64 * i + word.trailing_zeros() as usize;
+                let is_there = word != 0;
+                word &= word.wrapping_sub(1);
+                is_there.then_some(null)
+            })
+        })
     }
 
     /// How many valid elements have a packed bit of 1, and the first. `bits` begin with element 0.
