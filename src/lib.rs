@@ -29,24 +29,25 @@
 //! |---|---|---|
 //! | is everything finite? | [`all_finite`], [`all`] | [`all`][view-all] |
 //! | is there a NaN? | [`any_nan`], [`any`] | [`any`][view-any] |
-//! | which elements are NaN, infinite, finite | [`is_nan`], [`is_inf`], [`is_finite`] | |
-//! | which elements, as one byte each | [`mask`], [`mask_uninit`] | [`mask`][view-mask] |
+//! | which elements are NaN, infinite, finite | [`is_nan`], [`is_infinite`], [`is_finite`] | |
+//! | which elements, as one byte each | [`mask`] | [`mask`][view-mask] |
 //! | the same, into a strided output | | [`mask_into`](TensorView::mask_into) |
-//! | the same, in a new vector (`std`) | [`mask_vec`] | [`mask_vec`](TensorView::mask_vec) |
 //! | which elements, as one bit each | [`bits`] | [`bits`][view-bits] |
 //! | how many | [`count`](count()) | [`count`](TensorView::count) |
 //! | where is the first? | [`position`] | [`position`][view-position] |
-//! | the first, and its coordinate | | [`first`](TensorView::first) |
 //! | where are all? | | [`positions`](TensorView::positions) |
+//! | the coordinate of an index | | [`coordinate`](TensorView::coordinate) |
 //! | NaN, +Inf, -Inf: how many, and the first | [`census`] | [`census`][view-census] |
-//! | the same for each row | [`any_rows`], [`count_rows`] | [`rows`](TensorView::rows) |
 //! | minimum, maximum, zeros, subnormals | `stats` (feature `stats`) | `TensorView::stats` |
-//! | magnitudes above a threshold | | `TensorView::exceeds` (feature `stats`) |
-//! | some of these, if elements may be null | | [`with_validity`](TensorView::with_validity) |
+//! | one answer for each row | | [`rows`](TensorView::rows) |
 //! | the first bad tensor of a run, and totals | | `Watch` (features `std`, `stats`) |
 //! | replace NaN and infinity in place | [`replace_non_finite`] | [`ElementsMut`] |
 //! | replace NaN and infinity in a copy | [`replace_non_finite_into`] | [`ElementsMut`] |
 //! | multiply gradients, and was one not finite? | [`scale::unscale_and_check`] | [`ElementsMut`] |
+//!
+//! Every question takes every predicate, also the magnitudes above a threshold
+//! (`Predicate::exceeds`, feature `stats`). Every question of a view has a meaning if elements are
+//! null: see [`TensorView::with_validity`].
 //!
 //! [view-all]: TensorView::all
 //! [view-any]: TensorView::any
@@ -57,27 +58,27 @@
 //!
 //! Slices, arrays, vectors, [`Elements`] and arrays of the crate `ndarray` convert into a view
 //! without a copy. For bytes whose format is known only at run time, see
-//! [`TensorView::from_bytes`]; for strides, [`TensorView::strided`]. [`TensorView::with_backend`] picks a
-//! backend. `TensorView::par` (feature `rayon`) uses several threads.
+//! [`TensorView::from_bytes`]; for strides, [`TensorView::strided`]. [`TensorView::with_backend`]
+//! picks a backend. `TensorView::par` (feature `rayon`) uses several threads.
 //!
 //! # Formats
 //!
 //! A [`Format`] says how bits are read: `F64`, `F32`, `F16`, `Bf16`, eight formats of 8 bits, FP6
-//! and FP4. The [`Element`]s of typed slices are [`f32`], [`f64`], `half::f16`, `half::bf16`, a
-//! type for each small format, such as [`F8E4M3Fn`], and arrays of all these. Every format answers
-//! every question with every predicate. In formats without infinity the predicates of infinity hold
-//! for no element.
+//! and FP4. The [`Element`]s of typed slices are [`f32`], [`f64`], `half::f16`, `half::bf16`, and a
+//! type for each small format, such as [`F8E4M3Fn`]. Every format answers every question with every
+//! predicate without a threshold. In formats without infinity the predicates of infinity hold for
+//! no element.
 //!
 //! # Features
 //!
 //! On by default: `std` (`NONFINITE_BACKEND`, and conversions from `Vec`), `half` (its types as
-//! elements). Off by default: `rayon` (threads), `ndarray` (arrays of `ndarray` 0.17 as views),
-//! `stats` (statistics and thresholds; with `std` also `Watch`), `portable` (one more backend, for
-//! comparison). Without `std` the crate is `no_std` and still detects the CPU.
+//! elements). Off by default: `rayon` (threads), `ndarray-0_17` (arrays of `ndarray` 0.17 as
+//! views), `stats` (statistics and thresholds; with `std` also `Watch`), `portable` (one more
+//! backend, for comparison). Without `std` the crate is `no_std` and still detects the CPU.
 //!
 //! # Backends
 //!
-//! [`backends`] lists the backends of this build, of `avx512`, `avx2`, `sse2`, `neon`, `portable`
+//! [`Backend::all`] lists the backends of this build, of `avx512`, `avx2`, `sse2`, `neon`, `portable`
 //! and `scalar`. The best one that the CPU has is used. The environment variable
 //! `NONFINITE_BACKEND=avx2` picks another one for the whole program, and so does
 //! [`Backend::activate`]. If the variable names no backend of this build and CPU, the first call
@@ -88,8 +89,8 @@
 //! - Answers are exact for every bit pattern, and the same on every backend.
 //! - No floating-point instruction touches the data, except in [`scale`]. Signalling NaNs raise no
 //!   flag. Rounding modes, flush-to-zero modes and `-ffast-math` change no answer.
-//! - No question allocates memory, except those whose names end in `_vec`. But the first call may
-//!   allocate to read `NONFINITE_BACKEND`, and `rayon` allocates for its threads.
+//! - No question allocates memory. But the first call may allocate to read `NONFINITE_BACKEND`, and
+//!   `rayon` allocates for its threads.
 //! - No byte outside the input is read, and no byte outside the results is written. In packed bits,
 //!   the bits around the results stay as they are.
 //! - This crate contains no unsafe code. The unsafe code is in `nonfinite-kernels`, which is tested
@@ -97,7 +98,8 @@
 //!
 //! # Errors and panics
 //!
-//! Functions of typed slices panic if an output does not have the length that the input asks for.
+//! Functions of typed slices panic if an output does not have the length that the input asks for,
+//! and all questions if a threshold is for elements of another format.
 //! Methods of [`TensorView`], [`ElementsMut`] and their like return an [`Error`], which names the
 //! lengths or the dimension. In both cases nothing is written.
 //!

@@ -6,9 +6,13 @@ use nonfinite::{
     UnknownName,
 };
 
-/// The text of an error without a source.
-fn text(error: &dyn std::error::Error) -> String {
-    assert!(error.source().is_none());
+/// The text of an error. The source is the layout error that was the reason, if one was.
+fn text(error: &(dyn std::error::Error + 'static)) -> String {
+    let layout = match error.downcast_ref() {
+        Some(Error::Layout(layout)) => Some(layout),
+        _ => None,
+    };
+    assert_eq!(error.source().and_then(|source| source.downcast_ref()), layout);
     error.to_string()
 }
 
@@ -16,7 +20,10 @@ fn text(error: &dyn std::error::Error) -> String {
 fn of_errors() {
     let x = [0; 12];
     let partial = Elements::from_bytes(&x, Format::F64).unwrap_err();
-    assert_eq!(text(&partial), "12 bytes are no whole number of f64 elements, 8 bytes each");
+    assert_eq!(
+        text(&partial),
+        "12 bytes are not a whole number of f64 elements, which have 8 bytes each"
+    );
     let floats = TensorView::from_bytes(&x, Format::F32).unwrap();
     let length = floats.mask(Predicate::Nan, &mut [0; 2]).unwrap_err();
     assert_eq!(text(&length), "3 elements, but an output for 2");
@@ -39,10 +46,8 @@ fn of_errors() {
     assert_eq!(text(&code), "code 0x100 does not fit into f8e5m2 elements of 8 bits");
     let arithmetic = ElementsMut::from_bytes(&mut codes, Format::F8E4M3).unwrap();
     let arithmetic = arithmetic.unscale_and_check(2.0).unwrap_err();
-    assert_eq!(
-        text(&arithmetic),
-        "f8e4m3 elements are not multiplied: only f64, f32, f16 and bf16 are"
-    );
+    let only = "cannot multiply f8e4m3 elements, only f64, f32, f16 and bf16";
+    assert_eq!(text(&arithmetic), only);
     let unknown: UnknownName = "f7".parse::<Format>().unwrap_err();
     assert_eq!(text(&unknown), "no format has the name \"f7\"");
     assert_eq!((room, codes), ([0; 8], [0; 4]), "nothing is written");

@@ -143,7 +143,10 @@ fn wrong_bytes_are_refused() {
     assert_eq!(out[0], 7 | 0b1110_0000);
     let partial = Error::PartialElement { bytes: 12, format: Format::F64 };
     assert_eq!(Elements::from_bytes(&x, Format::F64).map(|x| x.len()), Err(partial));
-    assert_eq!(partial.to_string(), "12 bytes are no whole number of f64 elements, 8 bytes each");
+    assert_eq!(
+        partial.to_string(),
+        "12 bytes are not a whole number of f64 elements, which have 8 bytes each"
+    );
     let halves = TensorView::from_bytes(&x, Format::F16).unwrap();
     assert_eq!(halves.count(Predicate::Finite), 6);
     assert!(halves.all(Predicate::Finite));
