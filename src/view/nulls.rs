@@ -23,7 +23,7 @@
 //! A view that is not dense is searched once, in the order of memory. If there is a hit, boxes of
 //! up to 16384 elements are windows, one after the other in row-major order.
 
-use nonfinite_kernels::{self as kernels, Rule, strided};
+use nonfinite_kernels::{self as kernels, MaskOut, Rule, strided};
 
 use super::TensorView;
 use crate::{Census, Occurrences, Predicate};
@@ -60,6 +60,14 @@ impl<'a> TensorView<'a> {
     #[inline]
     pub(super) fn without_nulls(&self) -> Self {
         Self { validity: None, ..*self }
+    }
+
+    /// Writes 0 for each null.
+    #[inline(never)]
+    pub(super) fn mask_of_valid(&self, rule: &Rule, mut out: MaskOut<'_>) {
+        self.without_nulls().mask_here(rule, out.reborrow());
+        let nulls = self.validity.iter().flat_map(|validity| validity.nulls());
+        nulls.for_each(|null| out.set(null, false));
     }
 
     #[inline(never)]
@@ -149,8 +157,12 @@ impl<'a> TensorView<'a> {
             many = [0; BOX / 8];
             &mut many
         };
-        let window = self.part(first, len);
-        window.without_nulls().bits_here(rule, bits, 0);
-        window.validity.unwrap_or_default().occurrences(bits).behind(first)
+        let (backend, size) = (self.backend, rule.size());
+        match self.dense() {
+            Some(x) => kernels::bits(backend, &x[first * size..][..len * size], rule, bits, 0),
+            None => strided::bits(backend, &self.tensor.part(first, len), rule, bits, 0),
+        }
+        let validity = self.validity.unwrap_or_default().part(first, len);
+        validity.occurrences(bits).behind(first)
     }
 }

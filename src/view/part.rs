@@ -49,14 +49,12 @@ impl<'a> TensorView<'a> {
         self.tensor.dense()
     }
 
-    #[inline]
-    pub(super) fn mask_here(&self, rule: &Rule, mut out: MaskOut<'_>) {
+    #[inline(always)]
+    pub(super) fn mask_here(&self, rule: &Rule, out: MaskOut<'_>) {
         match self.dense() {
-            Some(x) => kernels::mask(self.backend, x, rule, out.reborrow()),
-            None => strided::mask(self.backend, &self.tensor, rule, out.reborrow()),
-        }
-        if let Some(validity) = &self.validity {
-            validity.nulls().for_each(|null| out.set(null, false));
+            _ if self.validity.is_some() => self.mask_of_valid(rule, out),
+            Some(x) => kernels::mask(self.backend, x, rule, out),
+            None => strided::mask(self.backend, &self.tensor, rule, out),
         }
     }
 

@@ -47,7 +47,7 @@ impl<'a> TensorView<'a> {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn mask_where(&self, rule: &Rule, out: MaskOut<'_>) -> Result<(), Error> {
         if out.len() != self.len() {
             return Err(Error::OutputLength { elements: self.len(), output: out.len() });

@@ -13,8 +13,8 @@ use crate::status::Status;
 use crate::tensor::{Extent, Tensor, View, optional, status};
 
 /// For the element at each coordinate `c`, sets `out[out_offset + c[0] * out_strides[0] + ...]` to
-/// 1 if `predicate` holds, otherwise to 0, and to 0 for a null. Bytes between results keep their values. If
-/// `out_strides` is null, the results are row-major without padding.
+/// 1 if `predicate` holds, otherwise to 0, and to 0 for a null. Bytes between results keep their
+/// values. If `out_strides` is null, the results are row-major without padding.
 ///
 /// No two coordinates may share a byte of the output: sort the dimensions larger than 1 by absolute
 /// stride; each must step over all bytes that the dimensions before it reach.
