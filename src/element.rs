@@ -62,7 +62,7 @@ pub(crate) fn opposite<T: Element>(predicate: Predicate) -> Asked {
 /// The rule of a predicate without a threshold.
 #[inline(always)]
 pub(crate) fn known<T: Element>(predicate: Predicate) -> &'static Rule {
-    &Typed::<T>::RULES[predicate.row()]
+    &Typed::<T>::RULES[predicate.place()]
 }
 
 macro_rules! element {

@@ -107,7 +107,7 @@ impl fmt::Display for Error {
         match *self {
             Self::PartialElement { bytes, format } => write!(
                 f,
-                "{bytes} bytes are not a whole number of {format} elements, which have {} bytes each",
+                "{bytes} bytes are not a whole number of {format} elements, of {} bytes each",
                 format.size_in_bytes()
             ),
             Self::OutputLength { elements, output } => {

@@ -78,8 +78,8 @@
 //!
 //! # Backends
 //!
-//! [`Backend::all`] lists the backends of this build, of `avx512`, `avx2`, `sse2`, `neon`, `portable`
-//! and `scalar`. The best one that the CPU has is used. The environment variable
+//! [`Backend::all`] lists the backends of this build, of `avx512`, `avx2`, `sse2`, `neon`,
+//! `portable` and `scalar`. The best one that the CPU has is used. The environment variable
 //! `NONFINITE_BACKEND=avx2` picks another one for the whole program, and so does
 //! [`Backend::activate`]. If the variable names no backend of this build and CPU, the first call
 //! that needs a backend panics and lists the names. Questions about a few elements need none.

@@ -97,7 +97,7 @@ impl Format {
     /// finite; 0 is not.
     const fn largest_up_to(self, threshold: f64) -> u64 {
         // As f64 without a sign, numbers have the order of their bits.
-        let (threshold, mut low, mut high) = (threshold.to_bits() & SIGN - 1, 0, self.max_bits());
+        let (threshold, mut low, mut high) = (threshold.to_bits() & (SIGN - 1), 0, self.max_bits());
         while low < high {
             let middle = low + (high - low).div_ceil(2);
             if self.widen(middle) <= threshold {

@@ -36,31 +36,18 @@ pub enum Predicate {
     Exceeds(Threshold),
 }
 
-/// In the order of the enum: each predicate without a threshold, and its names, the name in this
-/// crate first.
-const TABLE: [(Predicate, &[&str]); 8] = [
-    (Predicate::Nan, &["nan", "isnan"]),
-    (Predicate::Inf, &["inf", "isinf", "infinite"]),
-    (Predicate::PositiveInf, &["+inf", "posinf", "isposinf"]),
-    (Predicate::NegativeInf, &["-inf", "neginf", "isneginf"]),
-    (Predicate::Finite, &["finite", "isfinite"]),
-    (Predicate::NonFinite, &["non-finite", "nonfinite", "nan or inf"]),
-    (Predicate::Never, &["never"]),
-    (Predicate::NanOrPositiveInf, &["nan or +inf"]),
-];
-
 impl Predicate {
     /// Every predicate without a threshold, for tables and tests.
-    pub const ALL: &'static [Self] = &{
-        let mut all = [Self::Nan; TABLE.len()];
-        let mut i = 0;
-        while i < TABLE.len() {
-            assert!(TABLE[i].0.row() == i, "the table is in the order of the enum");
-            all[i] = TABLE[i].0;
-            i += 1;
-        }
-        all
-    };
+    pub const ALL: &'static [Self] = &[
+        Self::Nan,
+        Self::Inf,
+        Self::PositiveInf,
+        Self::NegativeInf,
+        Self::Finite,
+        Self::NonFinite,
+        Self::Never,
+        Self::NanOrPositiveInf,
+    ];
 
     /// Infinity of the given signs, like the attributes `detect_negative` and `detect_positive` of
     /// ONNX IsInf and OpenVINO IsInf-10. With both off, the answer is false for every element,
@@ -82,7 +69,7 @@ impl Predicate {
         }
     }
 
-    /// Elements `x` with `|x| > threshold`, and NaN: does a tensor still fit into a narrower format?
+    /// Elements `x` with `|x| > threshold`, and NaN: does a tensor fit into a narrower format?
     ///
     /// The comparison is exact for every threshold, also for one that the format does not have.
     /// Infinity exceeds every threshold. NaN does too, because nothing says that it fits: if no
@@ -112,9 +99,9 @@ impl Predicate {
         }
     }
 
-    /// The row of a predicate without a threshold in tables.
+    /// The place of a predicate without a threshold in [`Predicate::ALL`].
     #[inline(always)]
-    pub(crate) const fn row(self) -> usize {
+    pub(crate) const fn place(self) -> usize {
         match self {
             Self::Nan => 0,
             Self::Inf => 1,
@@ -125,7 +112,7 @@ impl Predicate {
             Self::Never => 6,
             Self::NanOrPositiveInf => 7,
             #[cfg(feature = "stats")]
-            Self::Exceeds(_) => panic!("a threshold has no row"),
+            Self::Exceeds(_) => panic!("a threshold has no place"),
         }
     }
 
@@ -153,10 +140,22 @@ impl Predicate {
     /// and others. `exceeds` for any threshold.
     #[must_use]
     pub const fn name(self) -> &'static str {
+        self.names()[0]
+    }
+
+    /// All names, that of this crate first.
+    const fn names(self) -> &'static [&'static str] {
         match self {
+            Self::Nan => &["nan", "isnan"],
+            Self::Inf => &["inf", "isinf", "infinite"],
+            Self::PositiveInf => &["+inf", "posinf", "isposinf"],
+            Self::NegativeInf => &["-inf", "neginf", "isneginf"],
+            Self::Finite => &["finite", "isfinite"],
+            Self::NonFinite => &["non-finite", "nonfinite", "nan or inf"],
+            Self::Never => &["never"],
+            Self::NanOrPositiveInf => &["nan or +inf"],
             #[cfg(feature = "stats")]
-            Self::Exceeds(_) => "exceeds",
-            _ => TABLE[self.row()].1[0],
+            Self::Exceeds(_) => &["exceeds"],
         }
     }
 }
@@ -186,8 +185,10 @@ impl FromStr for Predicate {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        let known = |row: &&(Self, &[&str])| row.1.iter().any(|own| own.eq_ignore_ascii_case(name));
-        let row = TABLE.iter().find(known);
-        row.map(|row| row.0).ok_or_else(|| UnknownName::new("predicate", name))
+        let known = |predicate: &&Self| {
+            predicate.names().iter().any(|known| known.eq_ignore_ascii_case(name))
+        };
+        let predicate = Self::ALL.iter().find(known).copied();
+        predicate.ok_or_else(|| UnknownName::new("predicate", name))
     }
 }

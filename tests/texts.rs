@@ -20,10 +20,7 @@ fn text(error: &(dyn std::error::Error + 'static)) -> String {
 fn of_errors() {
     let x = [0; 12];
     let partial = Elements::from_bytes(&x, Format::F64).unwrap_err();
-    assert_eq!(
-        text(&partial),
-        "12 bytes are not a whole number of f64 elements, which have 8 bytes each"
-    );
+    assert_eq!(text(&partial), "12 bytes are not a whole number of f64 elements, of 8 bytes each");
     let floats = TensorView::from_bytes(&x, Format::F32).unwrap();
     let length = floats.mask(Predicate::Nan, &mut [0; 2]).unwrap_err();
     assert_eq!(text(&length), "3 elements, but an output for 2");

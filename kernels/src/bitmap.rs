@@ -1,5 +1,7 @@
 //! The validity bitmap of a column.
 
+use core::fmt;
+
 use crate::census::Occurrences;
 use crate::packed::bytes_of;
 
@@ -17,7 +19,7 @@ use crate::packed::bytes_of;
 /// assert_eq!(bitmap.occurrences(&[0b1010]), Occurrences::new(1, Some(3)));
 /// assert!(Bitmap::new(&[0xFF], 3, 6).is_none());
 /// ```
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Bitmap<'b> {
     /// The bytes that hold the bits, and no others.
     bytes: &'b [u8],
@@ -184,6 +186,13 @@ impl<'b> Bitmap<'b> {
             None => word(bytes) >> self.shift,
         };
         bits & !(u64::MAX << (self.elements % 64))
+    }
+}
+
+/// Prints no bits, which may be many.
+impl fmt::Debug for Bitmap<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bitmap").field("elements", &self.elements).finish_non_exhaustive()
     }
 }
 

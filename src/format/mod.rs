@@ -109,7 +109,7 @@ impl Format {
     /// The rule for a predicate without a threshold, for the kernels.
     #[inline]
     pub(crate) const fn rule(self, predicate: Predicate) -> &'static Rule {
-        &RULES[self as usize][predicate.row()]
+        &RULES[self as usize][predicate.place()]
     }
 
     /// All rules of the format. A caller with a fixed type links only these.
@@ -117,6 +117,7 @@ impl Format {
         let mut rules = [Rule::never(1); Predicate::ALL.len()];
         let mut i = 0;
         while i < rules.len() {
+            assert!(Predicate::ALL[i].place() == i, "all predicates in their places");
             rules[i] = self.make_rule(Predicate::ALL[i]);
             i += 1;
         }
@@ -133,29 +134,27 @@ impl Format {
             Special::NanCode { code } => Rule::equal(size, 0xFF, code as u64),
             Special::None => never,
         };
-        let Special::Ieee { exponent } = special else {
-            return match predicate {
-                Predicate::Nan | Predicate::NonFinite | Predicate::NanOrPositiveInf => nan,
-                Predicate::Finite => nan.not(),
-                Predicate::Inf
-                | Predicate::PositiveInf
-                | Predicate::NegativeInf
-                | Predicate::Never => never,
-                #[cfg(feature = "stats")]
-                Predicate::Exceeds(threshold) => threshold.rule(),
-            };
-        };
-        match predicate {
-            Predicate::Nan => nan,
-            Predicate::Inf => Rule::equal(size, sign - 1, exponent),
-            Predicate::PositiveInf => Rule::equal(size, sign | (sign - 1), exponent),
-            Predicate::NegativeInf => Rule::equal(size, sign | (sign - 1), sign | exponent),
-            Predicate::NonFinite => Rule::equal(size, exponent, exponent),
-            Predicate::Finite => Rule::equal(size, exponent, exponent).not(),
-            Predicate::NanOrPositiveInf => Rule::nan_or_pos_inf(size, exponent),
-            Predicate::Never => never,
+        match (special, predicate) {
+            (_, Predicate::Nan) => nan,
+            (_, Predicate::Finite) => self.make_rule(Predicate::NonFinite).not(),
+            (_, Predicate::Never) => never,
             #[cfg(feature = "stats")]
-            Predicate::Exceeds(threshold) => threshold.rule(),
+            (_, Predicate::Exceeds(threshold)) => threshold.rule(),
+            (Special::Ieee { exponent }, Predicate::Inf) => Rule::equal(size, sign - 1, exponent),
+            (Special::Ieee { exponent }, Predicate::PositiveInf) => {
+                Rule::equal(size, sign | (sign - 1), exponent)
+            }
+            (Special::Ieee { exponent }, Predicate::NegativeInf) => {
+                Rule::equal(size, sign | (sign - 1), sign | exponent)
+            }
+            (Special::Ieee { exponent }, Predicate::NonFinite) => {
+                Rule::equal(size, exponent, exponent)
+            }
+            (Special::Ieee { exponent }, Predicate::NanOrPositiveInf) => {
+                Rule::nan_or_pos_inf(size, exponent)
+            }
+            (_, Predicate::NonFinite | Predicate::NanOrPositiveInf) => nan,
+            (_, Predicate::Inf | Predicate::PositiveInf | Predicate::NegativeInf) => never,
         }
     }
 }
@@ -167,8 +166,8 @@ pub(crate) enum Asked {
 }
 
 impl Asked {
-    /// The rule of a predicate for elements of `format`. `known` has the rules of predicates without
-    /// a threshold.
+    /// The rule of a predicate for elements of `format`. `known` has the rules of the predicates
+    /// without a threshold.
     ///
     /// # Panics
     /// If the predicate has a threshold for elements of another format.

@@ -9,8 +9,8 @@ use crate::Stats;
 use crate::{Census, Error, Predicate};
 
 /// The rows of a view along one of its dimensions: see [`TensorView::rows`]. Each question has one
-/// answer for each row, in which nulls count as nothing. Rows are numbered in row-major order of the
-/// other dimensions.
+/// answer for each row. Rows are numbered in row-major order of the other dimensions. No predicate
+/// holds for a null.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct Rows<'a> {
@@ -72,8 +72,8 @@ impl Rows<'_> {
         self.ask(predicate, out, |out| Answers::Any(out))
     }
 
-    /// Sets `out[r]` to whether `predicate` holds for all elements of row `r` that are not null. True
-    /// if there is none.
+    /// Sets `out[r]` to whether `predicate` holds for all elements of row `r` that are not null.
+    /// True if there is none.
     ///
     /// # Errors
     /// As [`Rows::any`].

@@ -145,7 +145,7 @@ fn wrong_bytes_are_refused() {
     assert_eq!(Elements::from_bytes(&x, Format::F64).map(|x| x.len()), Err(partial));
     assert_eq!(
         partial.to_string(),
-        "12 bytes are not a whole number of f64 elements, which have 8 bytes each"
+        "12 bytes are not a whole number of f64 elements, of 8 bytes each"
     );
     let halves = TensorView::from_bytes(&x, Format::F16).unwrap();
     assert_eq!(halves.count(Predicate::Finite), 6);

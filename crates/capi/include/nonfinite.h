@@ -45,7 +45,7 @@
 // Patch version of this header.
 #define NF_VERSION_PATCH 0
 
-// A predicate for an element, one of the `NF_IS_...`, or the result of `nf_exceeds`. The type is an
+// A predicate for an element: one of the `NF_IS_...`, or what `nf_exceeds` returns. The type is an
 // integer, so any value may be passed: 0 and unknown values are refused with `NF_ERR_PREDICATE`.
 typedef uint64_t nf_predicate;
 

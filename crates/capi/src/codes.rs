@@ -79,7 +79,7 @@ static FORMAT_NAMES: [&CStr; FORMATS.len()] = [
     c"f6e3m2fn",
 ];
 
-/// A predicate for an element, one of the `NF_IS_...`, or the result of `nf_exceeds`. The type is an
+/// A predicate for an element: one of the `NF_IS_...`, or what `nf_exceeds` returns. The type is an
 /// integer, so any value may be passed: 0 and unknown values are refused with `NF_ERR_PREDICATE`.
 pub type PredicateCode = u64;
 

@@ -101,8 +101,8 @@ fn strides(layout: &Layout) -> Result<Vec<isize>> {
     layout.stride().iter().map(|&stride| stride.try_into().map_err(Error::wrap)).collect()
 }
 
-/// A view of the elements of the layout, which has these strides. Integers are shown as the finite number 0, since all
-/// answers are the same for every finite number.
+/// A view of the elements of the layout, which has these strides. Integers are shown as the finite
+/// number 0, since all answers are the same for every finite number.
 fn view_of<'a>(
     storage: &'a CpuStorage,
     layout: &'a Layout,
@@ -138,7 +138,9 @@ impl CustomOp1 for Mask {
     fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
         let mut out = vec![0; layout.shape().elem_count()];
         let strides = strides(layout)?;
-        view_of(storage, layout, &strides)?.mask(self.0, out.as_mut_slice()).map_err(Error::wrap)?;
+        view_of(storage, layout, &strides)?
+            .mask(self.0, out.as_mut_slice())
+            .map_err(Error::wrap)?;
         Ok((CpuStorage::U8(out), layout.shape().clone()))
     }
 }
