@@ -23,7 +23,7 @@ fn cell<T: Sample, A: Ask, B: Ask>(
         group.bench_function(format!("nonfinite {}", backend.name()), |b| {
             b.iter(|| {
                 TensorView::from(black_box(&x[..]))
-                    .on(backend)
+                    .with_backend(backend)
                     .bits(A::PREDICATE, black_box(bytes_mut(&mut out)), 0)
                     .unwrap()
             });
@@ -32,7 +32,7 @@ fn cell<T: Sample, A: Ask, B: Ask>(
             let mut out = vec![0u8; x.len() / 8 + 1];
             b.iter(|| {
                 TensorView::from(black_box(&x[..]))
-                    .on(backend)
+                    .with_backend(backend)
                     .bits(A::PREDICATE, black_box(&mut out), 3)
                     .unwrap()
             });

@@ -10,16 +10,16 @@ type Sink = (&'static str, fn(Backend, Elements<'_>, &mut [u8]));
 
 const SINKS: [Sink; 4] = [
     ("mask", |backend, x, out| {
-        TensorView::from(x).on(backend).mask(Predicate::Finite, out).unwrap()
+        TensorView::from(x).with_backend(backend).mask(Predicate::Finite, out).unwrap()
     }),
     ("bits", |backend, x, out| {
-        TensorView::from(x).on(backend).bits(Predicate::Finite, out, 0).unwrap()
+        TensorView::from(x).with_backend(backend).bits(Predicate::Finite, out, 0).unwrap()
     }),
     ("all", |backend, x, _| {
-        black_box(TensorView::from(x).on(backend).all(Predicate::Finite));
+        black_box(TensorView::from(x).with_backend(backend).all(Predicate::Finite));
     }),
     ("census", |backend, x, _| {
-        black_box(TensorView::from(x).on(backend).census());
+        black_box(TensorView::from(x).with_backend(backend).census());
     }),
 ];
 

@@ -20,7 +20,7 @@ fn cell<T: Sample, A: Ask>(c: &mut Criterion, bytes: usize, data: Data, data_nam
         group.bench_function(format!("nonfinite {}", backend.name()), |b| {
             b.iter(|| {
                 TensorView::from(black_box(&x[..]))
-                    .on(backend)
+                    .with_backend(backend)
                     .mask(A::PREDICATE, black_box(&mut out[..]))
                     .unwrap()
             });

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use nonfinite::{Predicate, TensorView, ValidView};
+use nonfinite::{Predicate, TensorView};
 use nonfinite_benches::{Data, Sample};
 
 /// Whether an element is null, by a random number.
@@ -37,7 +37,7 @@ fn operation<T: Sample, R>(
     name: String,
     x: &[T],
     plain: impl Fn(TensorView<'_>) -> R,
-    valid: impl Fn(ValidView<'_>) -> R,
+    valid: impl Fn(TensorView<'_>) -> R,
 ) {
     let mut group = nonfinite_benches::group(c, name, size_of_val(x));
     group.bench_function("no bitmap", |b| b.iter(|| plain(TensorView::from(black_box(x)))));

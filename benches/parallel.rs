@@ -19,63 +19,71 @@ const SINKS: [(&str, &str, Run, Run); 7] = [
     (
         "mask",
         "finite",
-        |backend, x, out| TensorView::from(x).on(backend).mask(Predicate::Finite, out).unwrap(),
         |backend, x, out| {
-            TensorView::from(x).on(backend).par().mask(Predicate::Finite, out).unwrap()
+            TensorView::from(x).with_backend(backend).mask(Predicate::Finite, out).unwrap()
+        },
+        |backend, x, out| {
+            TensorView::from(x).with_backend(backend).par().mask(Predicate::Finite, out).unwrap()
         },
     ),
     (
         "mask",
         "nan",
-        |backend, x, out| TensorView::from(x).on(backend).mask(Predicate::Nan, out).unwrap(),
-        |backend, x, out| TensorView::from(x).on(backend).par().mask(Predicate::Nan, out).unwrap(),
+        |backend, x, out| {
+            TensorView::from(x).with_backend(backend).mask(Predicate::Nan, out).unwrap()
+        },
+        |backend, x, out| {
+            TensorView::from(x).with_backend(backend).par().mask(Predicate::Nan, out).unwrap()
+        },
     ),
     (
         "bits",
         "finite",
-        |backend, x, out| TensorView::from(x).on(backend).bits(Predicate::Finite, out, 0).unwrap(),
         |backend, x, out| {
-            TensorView::from(x).on(backend).par().bits(Predicate::Finite, out, 0).unwrap()
+            TensorView::from(x).with_backend(backend).bits(Predicate::Finite, out, 0).unwrap()
+        },
+        |backend, x, out| {
+            TensorView::from(x).with_backend(backend).par().bits(Predicate::Finite, out, 0).unwrap()
         },
     ),
     (
         "all",
         "finite",
         |backend, x, _| {
-            black_box(TensorView::from(x).on(backend).all(Predicate::Finite));
+            black_box(TensorView::from(x).with_backend(backend).all(Predicate::Finite));
         },
         |backend, x, _| {
-            black_box(TensorView::from(x).on(backend).par().all(Predicate::Finite));
+            black_box(TensorView::from(x).with_backend(backend).par().all(Predicate::Finite));
         },
     ),
     (
         "position",
         "nan",
         |backend, x, _| {
-            black_box(TensorView::from(x).on(backend).position(Predicate::Nan));
+            black_box(TensorView::from(x).with_backend(backend).position(Predicate::Nan));
         },
         |backend, x, _| {
-            black_box(TensorView::from(x).on(backend).par().position(Predicate::Nan));
+            black_box(TensorView::from(x).with_backend(backend).par().position(Predicate::Nan));
         },
     ),
     (
         "count",
         "nan",
         |backend, x, _| {
-            black_box(TensorView::from(x).on(backend).count(Predicate::Nan));
+            black_box(TensorView::from(x).with_backend(backend).count(Predicate::Nan));
         },
         |backend, x, _| {
-            black_box(TensorView::from(x).on(backend).par().count(Predicate::Nan));
+            black_box(TensorView::from(x).with_backend(backend).par().count(Predicate::Nan));
         },
     ),
     (
         "census",
         "all",
         |backend, x, _| {
-            black_box(TensorView::from(x).on(backend).census());
+            black_box(TensorView::from(x).with_backend(backend).census());
         },
         |backend, x, _| {
-            black_box(TensorView::from(x).on(backend).par().census());
+            black_box(TensorView::from(x).with_backend(backend).par().census());
         },
     ),
 ];

@@ -70,7 +70,7 @@ fn format<T: Sample>(c: &mut Criterion) {
                     c,
                     name("all", Finite::NAME),
                     &x,
-                    |backend, x| TensorView::from(x).on(backend).all(Predicate::Finite),
+                    |backend, x| TensorView::from(x).with_backend(backend).all(Predicate::Finite),
                     &[
                         ("std", run!(all, Finite)),
                         ("std multiversion", run!(all_avx2, Finite)),
@@ -84,7 +84,7 @@ fn format<T: Sample>(c: &mut Criterion) {
                     c,
                     name("position", Nan::NAME),
                     &x,
-                    |backend, x| TensorView::from(x).on(backend).position(Predicate::Nan),
+                    |backend, x| TensorView::from(x).with_backend(backend).position(Predicate::Nan),
                     &[("std", run!(position, Nan)), ("std multiversion", run!(position_avx2, Nan))],
                 );
             }
@@ -92,7 +92,7 @@ fn format<T: Sample>(c: &mut Criterion) {
                 c,
                 name("count", Nan::NAME),
                 &x,
-                |backend, x| TensorView::from(x).on(backend).count(Predicate::Nan),
+                |backend, x| TensorView::from(x).with_backend(backend).count(Predicate::Nan),
                 &[
                     ("std", run!(count, Nan)),
                     ("std multiversion", run!(count_avx2, Nan)),
@@ -105,7 +105,7 @@ fn format<T: Sample>(c: &mut Criterion) {
                 c,
                 name("census", "all"),
                 &x,
-                |backend, x| TensorView::from(x).on(backend).census(),
+                |backend, x| TensorView::from(x).with_backend(backend).census(),
                 &[],
             );
         }
@@ -131,7 +131,7 @@ fn statistics<T: Sample>(c: &mut Criterion, bytes: usize) {
             c,
             format!("stats/{}/all/{}/{data}", T::NAME, nonfinite_benches::name(bytes)),
             &x,
-            |backend, x| TensorView::from(x).on(backend).stats(),
+            |backend, x| TensorView::from(x).with_backend(backend).stats(),
             &[
                 ("std min max finite", &|x| {
                     black_box(loops::min_max_finite::<T>(x));
@@ -149,7 +149,13 @@ fn hit_in_first_block<T: Sample>(c: &mut Criterion, bytes: usize) {
     let mut x: Vec<T> = Data::Clean.make(bytes);
     x[0] = T::NAN;
     let name = format!("any/{}/nan/{}/firsthit", T::NAME, nonfinite_benches::name(bytes));
-    operation(c, name, &x, |backend, x| TensorView::from(x).on(backend).any(Predicate::Nan), &[]);
+    operation(
+        c,
+        name,
+        &x,
+        |backend, x| TensorView::from(x).with_backend(backend).any(Predicate::Nan),
+        &[],
+    );
 }
 
 criterion_group! {

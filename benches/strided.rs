@@ -69,7 +69,7 @@ fn of_format<T: Sample>(c: &mut Criterion) {
             let view = TensorView::strided(&x[..], offset, &case.sizes, &case.strides)
                 .expect("a layout within x");
             for backend in nonfinite_benches::backends() {
-                let view = view.on(backend);
+                let view = view.with_backend(backend);
                 group.bench_function(format!("nonfinite {}", backend.name()), |b| {
                     b.iter(|| black_box(view).mask(Predicate::Finite, black_box(&mut out[..])));
                 });
@@ -133,7 +133,7 @@ fn views<R>(
     let name = format!("strided/{case}/f32/{}", nonfinite_benches::name(bytes));
     let mut group = nonfinite_benches::group(c, name, bytes);
     for backend in nonfinite_benches::backends() {
-        let view = view.on(backend);
+        let view = view.with_backend(backend);
         group.bench_function(format!("nonfinite {}", backend.name()), |b| {
             b.iter(|| ours(black_box(view)))
         });

@@ -8,13 +8,11 @@ fn main() -> Result<(), nonfinite::Error> {
     // 1. Is everything finite?
     assert!(!nonfinite::all_finite(&x));
 
-    // 2. Which elements are NaN: in a vector, in an array, as one bit each from bit 0 on.
-    assert_eq!(nonfinite::mask_vec(&x, Predicate::Nan), [false, true, false, false, false, false]);
-    let mut is_nan = [false; 6];
+    // 2. Which elements are NaN: one `bool` each, and one bit each from bit 0 on.
+    let (mut is_nan, mut bits) = (vec![false; x.len()], [0u8; 1]);
     nonfinite::is_nan(&x, &mut is_nan);
-    let mut bits = [0u8; 1];
     nonfinite::bits(&x, Predicate::Nan, &mut bits, 0);
-    assert_eq!((is_nan[1], bits), (true, [0b10]));
+    assert_eq!((is_nan, bits), (vec![false, true, false, false, false, false], [0b10]));
 
     // 3. How many NaN and infinities, and where is the first of each?
     let census = nonfinite::census(&x);
@@ -23,32 +21,37 @@ fn main() -> Result<(), nonfinite::Error> {
 
     // 4. A shape from variables, and the coordinate of the first bad element.
     let (rows, columns) = (2, x.len() / 2);
-    let matrix = TensorView::shaped(&x, &[rows, columns])?;
-    let hit = matrix.first(Predicate::NonFinite).unwrap();
-    println!("element {} at {:?}", hit.index, hit.coordinate);
-    assert_eq!(hit.coordinate[..], [0, 1]);
+    let shape = [rows, columns];
+    let matrix = TensorView::shaped(&x, &shape)?;
+    let first = matrix.position(Predicate::NonFinite).unwrap();
+    println!("element {first} at {:?}", matrix.coordinate(first)?);
+    assert!(matrix.coordinate(first)?.eq([0, 1]));
 
     // 5. One answer for each row and each column.
-    assert_eq!(matrix.rows(1)?.any_vec(Predicate::NonFinite), [true, true]);
-    assert_eq!(matrix.rows(0)?.count_vec(Predicate::NonFinite), [1, 1, 0]);
+    let (mut bad, mut counts) = ([false; 2], [0; 3]);
+    matrix.rows(1)?.any(Predicate::NonFinite, &mut bad)?;
+    matrix.rows(0)?.count(Predicate::NonFinite, &mut counts)?;
+    assert_eq!((bad, counts), ([true, true], [1, 1, 0]));
 
     // 6. Every second column, without a copy.
-    let (stride, step) = (columns as isize, 2);
-    let every_second = TensorView::strided(&x, 0, &[rows, 2], &[stride, step])?;
+    let (shape, strides) = ([rows, 2], [columns as isize, 2]);
+    let every_second = TensorView::strided(&x, 0, &shape, &strides)?;
     assert_eq!(every_second.count(Predicate::NonFinite), 1);
 
     // 7. The mask of the transposed matrix, written as a matrix of the other order.
-    let mut mask = [false; 6];
-    let transposed = TensorView::strided(&x, 0, &[columns, rows], &[1, stride])?;
-    let out = MaskView::strided(&mut mask, 0, &[columns, rows], &[1, stride])?;
+    let (mut mask, shape, strides) = ([false; 6], [columns, rows], [1, columns as isize]);
+    let transposed = TensorView::strided(&x, 0, &shape, &strides)?;
+    let out = MaskView::strided(&mut mask, 0, &shape, &strides)?;
     transposed.mask_into(Predicate::Finite, out)?;
     assert_eq!(mask, [true, false, true, false, true, true]);
 
-    // 8. Points as arrays: a slice of arrays is the slice of their numbers.
+    // 8. Points as arrays.
     let points = [[0.0f32, 1.0, 2.0, 1.0], [3.0, f32::NAN, 5.0, 1.0]];
-    assert!(!nonfinite::all_finite(&points));
-    let of_points = TensorView::shaped(&points, &[points.len(), 4])?;
-    assert_eq!(of_points.rows(1)?.any_vec(Predicate::Nan), [false, true]);
+    assert!(!nonfinite::all_finite(points.as_flattened()));
+    let shape = [points.len(), 4];
+    let of_points = TensorView::shaped(points.as_flattened(), &shape)?;
+    of_points.rows(1)?.any(Predicate::Nan, &mut bad)?;
+    assert_eq!(bad, [false, true]);
 
     // 9. All bad elements, one after the other.
     let bad: Vec<usize> = TensorView::from(&x).positions(Predicate::NonFinite).collect();

@@ -3,7 +3,7 @@
 //!
 //!     cargo run --example logits
 
-use nonfinite::{Predicate, any_rows};
+use nonfinite::{Predicate, TensorView};
 
 const SEQUENCES: usize = 4;
 const VOCABULARY: usize = 32_000;
@@ -19,7 +19,7 @@ fn greedy(logits: &[f32]) -> usize {
     token
 }
 
-fn main() {
+fn main() -> Result<(), nonfinite::Error> {
     // `[SEQUENCES, VOCABULARY]`, row after row.
     let mut logits: Vec<f32> = (0..SEQUENCES * VOCABULARY).map(|i| (i % 977) as f32).collect();
     logits[VOCABULARY + 5] = f32::NEG_INFINITY; // a token that must not be sampled
@@ -27,7 +27,8 @@ fn main() {
 
     // -Inf marks tokens that must not be sampled, so only NaN is an error here.
     let mut bad = [false; SEQUENCES];
-    any_rows(&logits, VOCABULARY, Predicate::Nan, &mut bad);
+    let rows = TensorView::shaped(&logits, &[SEQUENCES, VOCABULARY])?.rows(1)?;
+    rows.any(Predicate::Nan, &mut bad)?;
 
     for (sequence, (row, bad)) in logits.chunks(VOCABULARY).zip(bad).enumerate() {
         if bad {
@@ -37,4 +38,5 @@ fn main() {
         }
     }
     assert_eq!(bad, [false, false, true, false]);
+    Ok(())
 }

@@ -3,37 +3,38 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use nonfinite_kernels::{Bits, Lane, Rule, bytes};
 pub use nonfinite_kernels::{
     F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz, F8E5M2,
     F8E5M2FnUz, F8E8M0Fnu,
 };
+use nonfinite_kernels::{Rule, bytes};
 
-use crate::format::Rules;
+use crate::format::{Asked, Rules};
 use crate::{Error, Format, Predicate};
 
-/// A type whose slices can be checked: a [`Scalar`], or an array of such types. A slice of arrays
-/// counts as the slice of all their elements: `[[f32; 4]]` as `[f32]`. Sealed.
-///
-/// ```
-/// let points = vec![[0.0f32, 1.0, 2.0], [3.0, f32::NAN, 5.0]];
-/// assert!(!nonfinite::all_finite(&points));
-/// assert_eq!(nonfinite::position(&points, nonfinite::Predicate::Nan), Some(4));
-/// ```
-pub trait Element: Bits {
-    /// The format of its bits.
-    const FORMAT: Format;
-    /// The integer with the bits of an element: `u8`, `u16`, `u32` or `u64`.
-    type Lane: Lane;
+pub(crate) mod sealed {
+    use nonfinite_kernels::{Bits, Lane};
+
+    /// What the kernels need to know of an element.
+    pub trait Sealed: Bits {
+        /// The integer with the bits of an element.
+        type Lane: Lane;
+    }
 }
 
 /// The type of one element: `f32`, `f64`, `half::f16`, `half::bf16` (feature `half`) and the small
-/// formats of this crate. Sealed: there is one type for each [`Format`].
-pub trait Scalar: Element + Default {}
-
-impl<T: Element, const N: usize> Element for [T; N] {
-    const FORMAT: Format = T::FORMAT;
-    type Lane = T::Lane;
+/// formats of this crate. There is one type for each [`Format`].
+///
+/// This trait is sealed: no other crate can implement it, and what it extends is no part of the
+/// interface. A slice of arrays is asked as the slice of all their elements:
+///
+/// ```
+/// let points = vec![[0.0f32, 1.0, 2.0], [3.0, f32::NAN, 5.0]];
+/// assert!(!nonfinite::all_finite(points.as_flattened()));
+/// ```
+pub trait Element: sealed::Sealed + Default {
+    /// The format of its bits.
+    const FORMAT: Format;
 }
 
 /// The rules of one type, so that a program that uses one type links no other rules.
@@ -43,22 +44,38 @@ impl<T: Element> Typed<T> {
     const RULES: &'static Rules = &T::FORMAT.rules();
 }
 
-/// [`Format::rule`] for this type.
-#[inline]
-pub(crate) fn rule<T: Element>(predicate: Predicate) -> &'static Rule {
-    &Typed::<T>::RULES[predicate as usize]
+/// The rule of a predicate for this type.
+///
+/// # Panics
+/// If the predicate has a threshold for elements of another format.
+#[inline(always)]
+pub(crate) fn rule<T: Element>(predicate: Predicate) -> Asked {
+    Asked::new(predicate, T::FORMAT, known::<T>)
+}
+
+/// The opposite of [`rule`].
+#[inline(always)]
+pub(crate) fn opposite<T: Element>(predicate: Predicate) -> Asked {
+    Asked::opposite(predicate, T::FORMAT, known::<T>)
+}
+
+/// The rule of a predicate without a threshold.
+#[inline(always)]
+pub(crate) fn known<T: Element>(predicate: Predicate) -> &'static Rule {
+    &Typed::<T>::RULES[predicate.place()]
 }
 
 macro_rules! element {
     ($lane:ident: $($type:ty => $format:ident;)*) => { $(
-        impl Element for $type {
-            const FORMAT: Format = Format::$format;
+        impl sealed::Sealed for $type {
             type Lane = $lane;
         }
-        impl Scalar for $type {}
+        impl Element for $type {
+            const FORMAT: Format = Format::$format;
+        }
         const _: () = {
             assert!(size_of::<$type>() == Format::$format.size_in_bytes());
-            assert!(size_of::<$type>() == <$lane as Lane>::SIZE);
+            assert!(size_of::<$type>() == size_of::<$lane>());
         };
     )* };
 }

@@ -28,7 +28,7 @@ impl<'a> ElementsMut<'a> {
     /// The same elements, with this backend instead of the active one.
     #[must_use]
     #[inline]
-    pub fn on(self, backend: Backend) -> Self {
+    pub fn with_backend(self, backend: Backend) -> Self {
         Self { backend: Some(backend), ..self }
     }
 

@@ -18,7 +18,7 @@ pub enum Error {
         /// The format of the elements.
         format: Format,
     },
-    /// A mask does not have one byte for each element.
+    /// The output of a mask does not have one byte for each element.
     OutputLength {
         /// Elements of the input.
         elements: usize,
@@ -64,19 +64,20 @@ pub enum Error {
         /// The format of the elements.
         format: Format,
     },
-    /// The threshold is negative or not finite, or the format has no sign.
+    /// The threshold of a predicate is negative or not finite, or the format has no sign.
     Threshold {
         /// The bits of the threshold.
         bits: u64,
         /// The format of the elements.
         format: Format,
     },
-    /// Elements of this format are not multiplied.
+    /// Elements of this format cannot be multiplied.
     NoArithmetic {
         /// The format of the elements.
         format: Format,
     },
-    /// Sizes and strides do not fit the elements given, or the output.
+    /// A shape or strides do not fit the elements given, or the output. This error is the
+    /// [source](core::error::Error::source).
     Layout(LayoutError),
     /// The output does not have one place for each row.
     Rows {
@@ -106,7 +107,7 @@ impl fmt::Display for Error {
         match *self {
             Self::PartialElement { bytes, format } => write!(
                 f,
-                "{bytes} bytes are no whole number of {format} elements, {} bytes each",
+                "{bytes} bytes are not a whole number of {format} elements, of {} bytes each",
                 format.size_in_bytes()
             ),
             Self::OutputLength { elements, output } => {
@@ -132,14 +133,14 @@ impl fmt::Display for Error {
                 8 * format.size_in_bytes()
             ),
             Self::Threshold { format: format @ Format::F8E8M0Fnu, .. } => {
-                write!(f, "{format} elements are scales: no threshold is asked of them")
+                write!(f, "{format} has no sign: its elements are not compared with a threshold")
             }
             Self::Threshold { bits, .. } => {
                 let threshold = f64::from_bits(bits);
-                write!(f, "the threshold {threshold} is no finite number from 0 up")
+                write!(f, "the threshold is {threshold}, but must be finite and not negative")
             }
             Self::NoArithmetic { format } => {
-                write!(f, "{format} elements are not multiplied: only f64, f32, f16 and bf16 are")
+                write!(f, "cannot multiply {format} elements, only f64, f32, f16 and bf16")
             }
             Self::Layout(error) => error.fmt(f),
             Self::Rows { rows, output } => write!(f, "{rows} rows, but an output for {output}"),
@@ -153,7 +154,14 @@ impl fmt::Display for Error {
     }
 }
 
-impl core::error::Error for Error {}
+impl core::error::Error for Error {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            Self::Layout(error) => Some(error),
+            _ => None,
+        }
+    }
+}
 
 impl From<LayoutError> for Error {
     fn from(error: LayoutError) -> Self {

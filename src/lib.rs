@@ -29,24 +29,25 @@
 //! |---|---|---|
 //! | is everything finite? | [`all_finite`], [`all`] | [`all`][view-all] |
 //! | is there a NaN? | [`any_nan`], [`any`] | [`any`][view-any] |
-//! | which elements are NaN, infinite, finite | [`is_nan`], [`is_inf`], [`is_finite`] | |
-//! | which elements, as one byte each | [`mask`], [`mask_uninit`] | [`mask`][view-mask] |
+//! | which elements are NaN, infinite, finite | [`is_nan`], [`is_infinite`], [`is_finite`] | |
+//! | which elements, as one byte each | [`mask`] | [`mask`][view-mask] |
 //! | the same, into a strided output | | [`mask_into`](TensorView::mask_into) |
-//! | the same, in a new vector (`std`) | [`mask_vec`] | [`mask_vec`](TensorView::mask_vec) |
 //! | which elements, as one bit each | [`bits`] | [`bits`][view-bits] |
 //! | how many | [`count`](count()) | [`count`](TensorView::count) |
 //! | where is the first? | [`position`] | [`position`][view-position] |
-//! | the first, and its coordinate | | [`first`](TensorView::first) |
 //! | where are all? | | [`positions`](TensorView::positions) |
+//! | the coordinate of an index | | [`coordinate`](TensorView::coordinate) |
 //! | NaN, +Inf, -Inf: how many, and the first | [`census`] | [`census`][view-census] |
-//! | the same for each row | [`any_rows`], [`count_rows`] | [`rows`](TensorView::rows) |
 //! | minimum, maximum, zeros, subnormals | `stats` (feature `stats`) | `TensorView::stats` |
-//! | magnitudes above a threshold | | `TensorView::exceeds` (feature `stats`) |
-//! | some of these, if elements may be null | | [`with_validity`](TensorView::with_validity) |
+//! | one answer for each row | | [`rows`](TensorView::rows) |
 //! | the first bad tensor of a run, and totals | | `Watch` (features `std`, `stats`) |
 //! | replace NaN and infinity in place | [`replace_non_finite`] | [`ElementsMut`] |
 //! | replace NaN and infinity in a copy | [`replace_non_finite_into`] | [`ElementsMut`] |
 //! | multiply gradients, and was one not finite? | [`scale::unscale_and_check`] | [`ElementsMut`] |
+//!
+//! Every question takes every predicate, also the magnitudes above a threshold
+//! (`Predicate::exceeds`, feature `stats`). Every question of a view has a meaning if elements are
+//! null: see [`TensorView::with_validity`].
 //!
 //! [view-all]: TensorView::all
 //! [view-any]: TensorView::any
@@ -57,28 +58,28 @@
 //!
 //! Slices, arrays, vectors, [`Elements`] and arrays of the crate `ndarray` convert into a view
 //! without a copy. For bytes whose format is known only at run time, see
-//! [`TensorView::from_bytes`]; for strides, [`TensorView::strided`]. [`TensorView::on`] picks a
-//! backend. `TensorView::par` (feature `rayon`) uses several threads.
+//! [`TensorView::from_bytes`]; for strides, [`TensorView::strided`]. [`TensorView::with_backend`]
+//! picks a backend. `TensorView::par` (feature `rayon`) uses several threads.
 //!
 //! # Formats
 //!
 //! A [`Format`] says how bits are read: `F64`, `F32`, `F16`, `Bf16`, eight formats of 8 bits, FP6
-//! and FP4. The [`Element`]s of typed slices are [`f32`], [`f64`], `half::f16`, `half::bf16`, a
-//! type for each small format, such as [`F8E4M3Fn`], and arrays of all these. Every format answers
-//! every question with every predicate. In formats without infinity the predicates of infinity hold
-//! for no element.
+//! and FP4. The [`Element`]s of typed slices are [`f32`], [`f64`], `half::f16`, `half::bf16`, and a
+//! type for each small format, such as [`F8E4M3Fn`]. Every format answers every question with every
+//! predicate without a threshold. In formats without infinity the predicates of infinity hold for
+//! no element.
 //!
 //! # Features
 //!
 //! On by default: `std` (`NONFINITE_BACKEND`, and conversions from `Vec`), `half` (its types as
-//! elements). Off by default: `rayon` (threads), `ndarray` (arrays of `ndarray` 0.17 as views),
-//! `stats` (statistics and thresholds; with `std` also `Watch`), `portable` (one more backend, for
-//! comparison). Without `std` the crate is `no_std` and still detects the CPU.
+//! elements). Off by default: `rayon` (threads), `ndarray-0_17` (arrays of `ndarray` 0.17 as
+//! views), `stats` (statistics and thresholds; with `std` also `Watch`), `portable` (one more
+//! backend, for comparison). Without `std` the crate is `no_std` and still detects the CPU.
 //!
 //! # Backends
 //!
-//! [`backends`] lists the backends of this build, of `avx512`, `avx2`, `sse2`, `neon`, `portable`
-//! and `scalar`. The best one that the CPU has is used. The environment variable
+//! [`Backend::all`] lists the backends of this build, of `avx512`, `avx2`, `sse2`, `neon`,
+//! `portable` and `scalar`. The best one that the CPU has is used. The environment variable
 //! `NONFINITE_BACKEND=avx2` picks another one for the whole program, and so does
 //! [`Backend::activate`]. If the variable names no backend of this build and CPU, the first call
 //! that needs a backend panics and lists the names. Questions about a few elements need none.
@@ -88,8 +89,8 @@
 //! - Answers are exact for every bit pattern, and the same on every backend.
 //! - No floating-point instruction touches the data, except in [`scale`]. Signalling NaNs raise no
 //!   flag. Rounding modes, flush-to-zero modes and `-ffast-math` change no answer.
-//! - No question allocates memory, except those whose names end in `_vec`. But the first call may
-//!   allocate to read `NONFINITE_BACKEND`, and `rayon` allocates for its threads.
+//! - No question allocates memory. But the first call may allocate to read `NONFINITE_BACKEND`, and
+//!   `rayon` allocates for its threads.
 //! - No byte outside the input is read, and no byte outside the results is written. In packed bits,
 //!   the bits around the results stay as they are.
 //! - This crate contains no unsafe code. The unsafe code is in `nonfinite-kernels`, which is tested
@@ -97,7 +98,8 @@
 //!
 //! # Errors and panics
 //!
-//! Functions of typed slices panic if an output does not have the length that the input asks for.
+//! Functions of typed slices panic if an output does not have the length that the input asks for,
+//! and all questions if a threshold is for elements of another format.
 //! Methods of [`TensorView`], [`ElementsMut`] and their like return an [`Error`], which names the
 //! lengths or the dimension. In both cases nothing is written.
 //!
@@ -111,7 +113,6 @@
 #[cfg(feature = "std")]
 extern crate std;
 
-mod backend;
 mod element;
 mod element_mut;
 mod error;
@@ -129,34 +130,28 @@ mod view;
 #[cfg(all(feature = "std", feature = "stats", target_has_atomic = "64"))]
 mod watch;
 
-pub use backend::{BackendInfo, backends};
 pub use element::{
     Element, Elements, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn,
-    F8E4M3FnUz, F8E5M2, F8E5M2FnUz, F8E8M0Fnu, Scalar,
+    F8E4M3FnUz, F8E5M2, F8E5M2FnUz, F8E8M0Fnu,
 };
 pub use element_mut::ElementsMut;
 pub use error::{Error, UnknownName};
 pub use format::Format;
 pub use nonfinite_kernels::strided::{LayoutError, MaskView};
 pub use nonfinite_kernels::{Backend, Census, MaskOut, Occurrences};
+#[cfg(feature = "stats")]
+pub use number::Threshold;
 pub use predicate::Predicate;
 pub use replace::{Replacement, replace_non_finite, replace_non_finite_into};
-#[cfg(feature = "std")]
-pub use slice::mask_vec;
 #[cfg(feature = "stats")]
 pub use slice::stats;
 pub use slice::{
-    all, all_finite, any, any_nan, any_rows, bits, census, count, count_rows, is_finite, is_inf,
-    is_nan, mask, mask_uninit, position,
+    all, all_finite, any, any_nan, bits, census, count, is_finite, is_infinite, is_nan, mask,
+    position,
 };
 #[cfg(feature = "stats")]
 pub use stats::{Extreme, Stats};
-#[cfg(feature = "stats")]
-pub use view::Exceeds;
-#[cfg(feature = "stats")]
-pub use view::ValidExceeds;
-pub use view::ValidView;
-pub use view::{Coordinate, Hit, Positions, Rows, TensorView};
+pub use view::{Coordinate, Positions, Rows, TensorView};
 #[cfg(all(feature = "std", feature = "stats", target_has_atomic = "64"))]
 pub use watch::{BadTensor, Totals, Watch};
 

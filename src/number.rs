@@ -5,8 +5,9 @@ use nonfinite_kernels::{Numbers, Rule};
 use crate::format::Special;
 use crate::{Format, Predicate};
 
-/// The bits of a positive infinity of f64.
+/// The bits of a positive infinity of f64, and the bit of its sign.
 const INFINITY: u64 = f64::INFINITY.to_bits();
+const SIGN: u64 = 1 << 63;
 
 impl Format {
     /// The number that has this code, exactly. Bits above those of the format are ignored. Every
@@ -92,29 +93,78 @@ impl Format {
         Numbers::new(nan, special, self.sign(), magnitude, self.least_normal(), largest)
     }
 
-    /// The rule for elements whose magnitude is above `threshold`, which is not negative and
-    /// finite, and for infinities and NaN. `None` for the format without a sign.
-    pub(crate) fn exceeds(self, threshold: f64) -> Option<Rule> {
-        if self.sign() == 0 {
-            return None;
-        }
-        // Searches for the largest magnitude that is not above the threshold; 0 is not. As f64
-        // without a sign, numbers have the order of their bits.
-        let (mut low, mut high) = (0, self.max_bits());
+    /// The code of the largest magnitude that is not above `threshold`, which is not negative and
+    /// finite; 0 is not.
+    const fn largest_up_to(self, threshold: f64) -> u64 {
+        // As f64 without a sign, numbers have the order of their bits.
+        let (threshold, mut low, mut high) = (threshold.to_bits() & (SIGN - 1), 0, self.max_bits());
         while low < high {
             let middle = low + (high - low).div_ceil(2);
-            if self.widen(middle) <= threshold.to_bits() & (i64::MAX as u64) {
+            if self.widen(middle) <= threshold {
                 low = middle;
             } else {
                 high = middle - 1;
             }
         }
-        Some(Rule::greater(self.size_in_bytes(), self.magnitude(), low))
+        low
+    }
+}
+
+/// The number of [`Predicate::exceeds`], for elements of one format.
+///
+/// Two thresholds are equal if the same elements of the same format exceed them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Threshold {
+    format: Format,
+    /// The code of the largest magnitude that does not exceed.
+    code: u64,
+}
+
+impl Threshold {
+    /// `None` if the threshold is negative or not finite, or if the format has no sign.
+    pub(crate) const fn new(format: Format, threshold: f64) -> Option<Self> {
+        // Compares integers: a floating-point comparison of a subnormal or signalling threshold
+        // sets a flag. A finite number without a sign has lower bits than infinity.
+        let bits = threshold.to_bits();
+        if (bits < INFINITY || bits == SIGN) && format.sign() != 0 {
+            Some(Self { format, code: format.largest_up_to(threshold) })
+        } else {
+            None
+        }
     }
 
-    /// Whether the code of NaN is that of -0, whose magnitude exceeds nothing.
-    pub(crate) const fn nan_is_minus_zero(self) -> bool {
-        self.sign() != 0 && matches!(self.row().special, Special::NanCode { .. })
+    /// The format of the elements.
+    #[must_use]
+    pub const fn format(self) -> Format {
+        self.format
+    }
+
+    /// The largest magnitude of this format that does not exceed the threshold: the threshold
+    /// itself, if the format has it.
+    #[must_use]
+    pub const fn value(self) -> f64 {
+        self.format.to_f64(self.code)
+    }
+
+    /// The rule for magnitudes above the threshold.
+    pub(crate) const fn rule(self) -> Rule {
+        Rule::greater(self.format.size_in_bytes(), self.format.magnitude(), self.code)
+    }
+
+    /// The rule for elements of `format`.
+    ///
+    /// # Panics
+    /// If the threshold is for another format.
+    #[inline(never)]
+    pub(crate) fn rule_for(self, format: Format) -> Rule {
+        assert!(self.format == format, "{format} elements, but a threshold for {}", self.format);
+        self.rule()
+    }
+
+    /// Whether NaN, which exceeds every threshold, has the code of -0, whose magnitude exceeds
+    /// none.
+    pub(crate) const fn has_nan_besides(self) -> bool {
+        matches!(self.format.row().special, Special::NanCode { .. })
     }
 }
 

@@ -4,6 +4,8 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::UnknownName;
+#[cfg(feature = "stats")]
+use crate::{Error, Format, Threshold};
 
 /// A property of an element. The answers are defined for all bit patterns, and are the same on
 /// every backend.
@@ -29,32 +31,23 @@ pub enum Predicate {
     Never,
     /// NaN or `+Inf`. Use this for masked logits, where `-Inf` is valid.
     NanOrPositiveInf,
+    /// A magnitude above a threshold, or NaN: see [`Predicate::exceeds`] (feature `stats`).
+    #[cfg(feature = "stats")]
+    Exceeds(Threshold),
 }
 
-/// In the order of the enum: each predicate and its names, the name in this crate first.
-const TABLE: [(Predicate, &[&str]); 8] = [
-    (Predicate::Nan, &["nan", "isnan"]),
-    (Predicate::Inf, &["inf", "isinf", "infinite"]),
-    (Predicate::PositiveInf, &["+inf", "posinf", "isposinf"]),
-    (Predicate::NegativeInf, &["-inf", "neginf", "isneginf"]),
-    (Predicate::Finite, &["finite", "isfinite"]),
-    (Predicate::NonFinite, &["non-finite", "nonfinite", "nan or inf"]),
-    (Predicate::Never, &["never"]),
-    (Predicate::NanOrPositiveInf, &["nan or +inf"]),
-];
-
 impl Predicate {
-    /// Every predicate, for tables and tests.
-    pub const ALL: &'static [Self] = &{
-        let mut all = [Self::Nan; TABLE.len()];
-        let mut i = 0;
-        while i < TABLE.len() {
-            assert!(TABLE[i].0 as usize == i, "the table is in the order of the enum");
-            all[i] = TABLE[i].0;
-            i += 1;
-        }
-        all
-    };
+    /// Every predicate without a threshold, for tables and tests.
+    pub const ALL: &'static [Self] = &[
+        Self::Nan,
+        Self::Inf,
+        Self::PositiveInf,
+        Self::NegativeInf,
+        Self::Finite,
+        Self::NonFinite,
+        Self::Never,
+        Self::NanOrPositiveInf,
+    ];
 
     /// Infinity of the given signs, like the attributes `detect_negative` and `detect_positive` of
     /// ONNX IsInf and OpenVINO IsInf-10. With both off, the answer is false for every element,
@@ -76,6 +69,63 @@ impl Predicate {
         }
     }
 
+    /// Elements `x` with `|x| > threshold`, and NaN: does a tensor fit into a narrower format?
+    ///
+    /// The comparison is exact for every threshold, also for one that the format does not have.
+    /// Infinity exceeds every threshold. NaN does too, because nothing says that it fits: if no
+    /// element exceeds the threshold, all elements are numbers between `-threshold` and
+    /// `threshold`. [`crate::TensorView::census`] counts NaN and infinities alone.
+    ///
+    /// ```
+    /// use nonfinite::{Format, Predicate};
+    /// let too_large_for_f16 = Predicate::exceeds(Format::F32, 65504.0)?;
+    /// let x = [1.0f32, -65504.0, 65536.0, f32::NAN];
+    /// assert!(nonfinite::any(&x, too_large_for_f16));
+    /// assert_eq!(nonfinite::count(&x, too_large_for_f16), 2);
+    /// assert_eq!(nonfinite::position(&x, too_large_for_f16), Some(2));
+    /// # Ok::<(), nonfinite::Error>(())
+    /// ```
+    ///
+    /// The predicate is for elements of `format`. Questions about other elements panic.
+    ///
+    /// # Errors
+    /// [`Error::Threshold`] if the threshold is negative, infinite or NaN, or if the format is
+    /// [`Format::F8E8M0Fnu`], whose elements are scales without a sign.
+    #[cfg(feature = "stats")]
+    pub const fn exceeds(format: Format, threshold: f64) -> Result<Self, Error> {
+        match Threshold::new(format, threshold) {
+            Some(threshold) => Ok(Self::Exceeds(threshold)),
+            None => Err(Error::Threshold { bits: threshold.to_bits(), format }),
+        }
+    }
+
+    /// The place of a predicate without a threshold in [`Predicate::ALL`].
+    #[inline(always)]
+    pub(crate) const fn place(self) -> usize {
+        match self {
+            Self::Nan => 0,
+            Self::Inf => 1,
+            Self::PositiveInf => 2,
+            Self::NegativeInf => 3,
+            Self::Finite => 4,
+            Self::NonFinite => 5,
+            Self::Never => 6,
+            Self::NanOrPositiveInf => 7,
+            #[cfg(feature = "stats")]
+            Self::Exceeds(_) => panic!("a threshold has no place"),
+        }
+    }
+
+    /// Whether the predicate holds for NaN, and its rule does not.
+    #[inline(always)]
+    pub(crate) const fn has_nan_besides(self) -> bool {
+        match self {
+            #[cfg(feature = "stats")]
+            Self::Exceeds(threshold) => threshold.has_nan_besides(),
+            _ => false,
+        }
+    }
+
     /// The predicate to count, and whether the answer is the number of the other elements. Most
     /// elements are finite, and counting few is faster.
     #[inline]
@@ -87,16 +137,37 @@ impl Predicate {
     }
 
     /// The name, such as `nan`, `-inf` or `nan or +inf`. [`Predicate::from_str`] takes this name
-    /// and others.
+    /// and others. `exceeds` for any threshold.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        TABLE[self as usize].1[0]
+        self.names()[0]
+    }
+
+    /// All names, that of this crate first.
+    const fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Nan => &["nan", "isnan"],
+            Self::Inf => &["inf", "isinf", "infinite"],
+            Self::PositiveInf => &["+inf", "posinf", "isposinf"],
+            Self::NegativeInf => &["-inf", "neginf", "isneginf"],
+            Self::Finite => &["finite", "isfinite"],
+            Self::NonFinite => &["non-finite", "nonfinite", "nan or inf"],
+            Self::Never => &["never"],
+            Self::NanOrPositiveInf => &["nan or +inf"],
+            #[cfg(feature = "stats")]
+            Self::Exceeds(_) => &["exceeds"],
+        }
     }
 }
 
+/// The name, or such as `exceeds 65504`.
 impl fmt::Display for Predicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        match self {
+            #[cfg(feature = "stats")]
+            Self::Exceeds(threshold) => write!(f, "exceeds {}", threshold.value()),
+            _ => f.pad(self.name()),
+        }
     }
 }
 
@@ -114,8 +185,10 @@ impl FromStr for Predicate {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        let known = |row: &&(Self, &[&str])| row.1.iter().any(|own| own.eq_ignore_ascii_case(name));
-        let row = TABLE.iter().find(known);
-        row.map(|row| row.0).ok_or_else(|| UnknownName::new("predicate", name))
+        let known = |predicate: &&Self| {
+            predicate.names().iter().any(|known| known.eq_ignore_ascii_case(name))
+        };
+        let predicate = Self::ALL.iter().find(known).copied();
+        predicate.ok_or_else(|| UnknownName::new("predicate", name))
     }
 }

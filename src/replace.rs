@@ -3,10 +3,10 @@
 use nonfinite_kernels as kernels;
 use nonfinite_kernels::{bytes, bytes_mut};
 
-use crate::element::rule;
-use crate::{Elements, ElementsMut, Error, Format, Predicate, Scalar};
+use crate::element::known;
+use crate::{Element, Elements, ElementsMut, Error, Format, Predicate};
 
-/// The replacements for NaN and infinities: values of a [`Scalar`], or codes (`u64`) if the format
+/// The replacements for NaN and infinities: values of a [`Element`], or codes (`u64`) if the format
 /// is known only at run time.
 ///
 /// Any value is allowed, including another NaN or infinity: `pos_inf: f32::INFINITY` keeps `+Inf`.
@@ -20,7 +20,7 @@ pub struct Replacement<T> {
     pub neg_inf: T,
 }
 
-impl<T: Scalar> Replacement<T> {
+impl<T: Element> Replacement<T> {
     /// Zero for NaN, the largest finite number for +Inf, the least for -Inf: the defaults of
     /// numpy's and PyTorch's `nan_to_num`. ([`crate::F8E8M0Fnu`] has no zero: NaN becomes 2 to the
     /// power of -127.)
@@ -55,7 +55,7 @@ impl Replacement<u64> {
 
 /// The code of an element: its bytes as the low bytes of a number.
 #[inline]
-fn bits<T: Scalar>(x: T) -> u64 {
+fn bits<T: Element>(x: T) -> u64 {
     let (mut bits, x) = ([0; 8], [x]);
     let bytes = bytes(&x);
     let first = if cfg!(target_endian = "little") { 0 } else { 8 - bytes.len() };
@@ -64,7 +64,7 @@ fn bits<T: Scalar>(x: T) -> u64 {
 }
 
 /// The element with this code.
-fn element<T: Scalar>(code: u64) -> T {
+fn element<T: Element>(code: u64) -> T {
     let bytes = code.to_ne_bytes();
     let size = size_of::<T>();
     let bytes = if cfg!(target_endian = "little") { &bytes[..size] } else { &bytes[8 - size..] };
@@ -88,11 +88,11 @@ fn element<T: Scalar>(code: u64) -> T {
 /// assert_eq!(x, [1.0, 0.0, f32::MAX, f32::MIN]);
 /// ```
 #[inline]
-pub fn replace_non_finite<T: Scalar>(x: &mut [T], with: Replacement<T>) -> usize {
+pub fn replace_non_finite<T: Element>(x: &mut [T], with: Replacement<T>) -> usize {
     kernels::typed::replace::<T::Lane>(
         None,
         bytes_mut(x),
-        rule::<T>(Predicate::Nan),
+        known::<T>(Predicate::Nan),
         with.bits().values(),
     )
 }
@@ -104,8 +104,8 @@ pub fn replace_non_finite<T: Scalar>(x: &mut [T], with: Replacement<T>) -> usize
 /// If `x` and `out` differ in length; nothing is written then.
 #[inline]
 #[track_caller]
-pub fn replace_non_finite_into<T: Scalar>(x: &[T], out: &mut [T], with: Replacement<T>) -> usize {
-    let nan = rule::<T>(Predicate::Nan);
+pub fn replace_non_finite_into<T: Element>(x: &[T], out: &mut [T], with: Replacement<T>) -> usize {
+    let nan = known::<T>(Predicate::Nan);
     kernels::typed::replace_into::<T::Lane>(
         None,
         bytes(x),

@@ -19,35 +19,28 @@
 use nonfinite_kernels as kernels;
 use nonfinite_kernels::{Float, bytes_mut};
 
-use crate::{ElementsMut, Error, Format, Scalar};
-
-mod sealed {
-    /// Scalar types whose format has arithmetic.
-    pub trait Multiplied {
-        const FLOAT: nonfinite_kernels::Float;
-    }
-}
+use crate::{Element, ElementsMut, Error, Format};
 
 /// A type whose slices can be multiplied: `f32`, `f64`, and `half::f16` and `half::bf16` (feature
 /// `half`). Sealed.
-pub trait Scalable: Scalar + sealed::Multiplied {}
-
-macro_rules! scalable {
-    ($($type:ty => $float:ident;)*) => { $(
-        impl sealed::Multiplied for $type {
-            const FLOAT: Float = Float::$float;
-        }
-        impl Scalable for $type {}
-    )* };
+pub trait Scalable: Element {
+    #[doc(hidden)]
+    const FLOAT: Float;
 }
-scalable! {
-    f32 => F32;
-    f64 => F64;
+
+impl Scalable for f32 {
+    const FLOAT: Float = Float::F32;
+}
+impl Scalable for f64 {
+    const FLOAT: Float = Float::F64;
 }
 #[cfg(feature = "half")]
-scalable! {
-    half::f16 => F16;
-    half::bf16 => Bf16;
+impl Scalable for half::f16 {
+    const FLOAT: Float = Float::F16;
+}
+#[cfg(feature = "half")]
+impl Scalable for half::bf16 {
+    const FLOAT: Float = Float::Bf16;
 }
 
 /// Multiplies every element of `x` by `factor`, and returns whether any element was NaN or infinite

@@ -1,17 +1,27 @@
-//! Functions for typed slices. Each does the same as a method of [`crate::TensorView`].
+//! Functions for typed slices. Each does the same as a method of [`TensorView`].
 //!
-//! The width of an element is known here, so a program links only the loops of that width. Only
-//! [`mask_vec`], [`any_rows`] and [`count_rows`] make a view, which links the loops of all widths.
+//! The width of an element is known here, so a program links only the loops of that width. Only a
+//! predicate with a threshold makes a view, which links the loops of all widths.
 
-use core::mem::MaybeUninit;
-
-use nonfinite_kernels::{Lane, MaskOut, bytes, typed};
+use nonfinite_kernels::{MaskOut, bytes, typed};
 
 #[cfg(feature = "stats")]
 use crate::Stats;
-use crate::element::rule;
-use crate::format::with_opposite;
-use crate::{Census, Element, Elements, Error, Predicate, Rows, TensorView};
+use crate::element::{known, opposite, rule};
+use crate::{Census, Element, Predicate, TensorView};
+
+/// The view of `x`, if the predicate has a threshold.
+#[inline(always)]
+fn view_for<T: Element>(x: &[T], predicate: Predicate) -> Option<TensorView<'_>> {
+    match predicate {
+        #[cfg(feature = "stats")]
+        Predicate::Exceeds(_) => Some(TensorView::from(x)),
+        _ => {
+            let _ = x;
+            None
+        }
+    }
+}
 
 /// Sets `out[i]` to whether `x[i]` is NaN: ONNX IsNaN, OpenVINO IsNaN-10, DirectML
 /// ELEMENT_WISE_IS_NAN.
@@ -21,7 +31,7 @@ use crate::{Census, Element, Elements, Error, Predicate, Rows, TensorView};
 #[inline]
 #[track_caller]
 pub fn is_nan<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
-    typed::mask::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Nan), out.into());
+    mask(x, Predicate::Nan, out);
 }
 
 /// Sets `out[i]` to whether `x[i]` is infinite, of either sign: ONNX IsInf and OpenVINO IsInf-10
@@ -32,8 +42,8 @@ pub fn is_nan<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
 /// If `x` and `out` differ in length; nothing is written then.
 #[inline]
 #[track_caller]
-pub fn is_inf<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
-    typed::mask::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Inf), out.into());
+pub fn is_infinite<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
+    mask(x, Predicate::Inf, out);
 }
 
 /// Sets `out[i]` to whether `x[i]` is neither NaN nor infinite: OpenVINO IsFinite-10.
@@ -43,7 +53,7 @@ pub fn is_inf<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
 #[inline]
 #[track_caller]
 pub fn is_finite<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
-    typed::mask::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Finite), out.into());
+    mask(x, Predicate::Finite, out);
 }
 
 /// Sets `out[i]` to whether `predicate` holds for `x[i]`. `out` is a slice, an array or a vector of
@@ -61,33 +71,11 @@ pub fn is_finite<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
 #[inline]
 #[track_caller]
 pub fn mask<'o, T: Element>(x: &[T], predicate: Predicate, out: impl Into<MaskOut<'o>>) {
-    typed::mask::<T::Lane>(None, bytes(x), rule::<T>(predicate), out.into());
-}
-
-/// Like [`mask`], into memory that need not be initialised. Returns the initialised memory.
-///
-/// # Panics
-/// If `x` and `out` differ in length; nothing is written then.
-#[inline]
-#[track_caller]
-pub fn mask_uninit<'o, T: Element>(
-    x: &[T],
-    predicate: Predicate,
-    out: &'o mut [MaybeUninit<bool>],
-) -> &'o mut [bool] {
-    typed::mask_uninit::<T::Lane>(None, bytes(x), rule::<T>(predicate), out)
-}
-
-/// [`mask`] in a new vector (feature `std`).
-///
-/// ```
-/// use nonfinite::{Predicate, mask_vec};
-/// assert_eq!(mask_vec(&[1.0f32, f32::NAN], Predicate::Nan), [false, true]);
-/// ```
-#[cfg(feature = "std")]
-#[must_use]
-pub fn mask_vec<T: Element>(x: &[T], predicate: Predicate) -> std::vec::Vec<bool> {
-    TensorView::from(x).mask_vec(predicate)
+    let out = out.into();
+    match view_for(x, predicate) {
+        None => typed::mask::<T::Lane>(None, bytes(x), &rule::<T>(predicate), out),
+        Some(view) => view.mask(predicate, out).unwrap_or_else(|error| panic!("{error}")),
+    }
 }
 
 /// Sets bit `(offset + i) % 8` of `out[(offset + i) / 8]` to whether `predicate` holds for `x[i]`:
@@ -99,14 +87,20 @@ pub fn mask_vec<T: Element>(x: &[T], predicate: Predicate) -> std::vec::Vec<bool
 #[inline]
 #[track_caller]
 pub fn bits<T: Element>(x: &[T], predicate: Predicate, out: &mut [u8], offset: usize) {
-    typed::bits::<T::Lane>(None, bytes(x), rule::<T>(predicate), out, offset);
+    match view_for(x, predicate) {
+        None => typed::bits::<T::Lane>(None, bytes(x), &rule::<T>(predicate), out, offset),
+        Some(view) => view.bits(predicate, out, offset).unwrap_or_else(|error| panic!("{error}")),
+    }
 }
 
 /// Whether `predicate` holds for any element. Stops soon after the first hit.
 #[must_use]
 #[inline]
 pub fn any<T: Element>(x: &[T], predicate: Predicate) -> bool {
-    typed::any::<T::Lane>(None, bytes(x), rule::<T>(predicate))
+    match view_for(x, predicate) {
+        None => typed::any::<T::Lane>(None, bytes(x), &rule::<T>(predicate)),
+        Some(view) => view.any(predicate),
+    }
 }
 
 /// Whether `predicate` holds for all elements. True for an empty slice. Stops soon after the first
@@ -114,7 +108,10 @@ pub fn any<T: Element>(x: &[T], predicate: Predicate) -> bool {
 #[must_use]
 #[inline]
 pub fn all<T: Element>(x: &[T], predicate: Predicate) -> bool {
-    !with_opposite(predicate, rule::<T>, |rule: &_| typed::any::<T::Lane>(None, bytes(x), rule))
+    match view_for(x, predicate) {
+        None => !typed::any::<T::Lane>(None, bytes(x), &opposite::<T>(predicate)),
+        Some(view) => view.all(predicate),
+    }
 }
 
 /// Whether all elements are finite. True for an empty slice. Stops soon after the first NaN or
@@ -145,17 +142,22 @@ pub fn any_nan<T: Element>(x: &[T]) -> bool {
 #[must_use]
 #[inline]
 pub fn count<T: Element>(x: &[T], predicate: Predicate) -> usize {
+    if let Some(view) = view_for(x, predicate) {
+        return view.count(predicate);
+    }
     let (counted, complement) = predicate.counted();
-    let count = typed::count::<T::Lane>(None, bytes(x), rule::<T>(counted));
-    // Not `x.len()`, since an element may be an array.
-    if complement { bytes(x).len() / T::Lane::SIZE - count } else { count }
+    let count = typed::count::<T::Lane>(None, bytes(x), &rule::<T>(counted));
+    if complement { x.len() - count } else { count }
 }
 
 /// The index of the first element for which `predicate` holds.
 #[must_use]
 #[inline]
 pub fn position<T: Element>(x: &[T], predicate: Predicate) -> Option<usize> {
-    typed::position::<T::Lane>(None, bytes(x), rule::<T>(predicate))
+    match view_for(x, predicate) {
+        None => typed::position::<T::Lane>(None, bytes(x), &rule::<T>(predicate)),
+        Some(view) => view.position(predicate),
+    }
 }
 
 /// Counts NaN, +Inf and -Inf and finds the first of each, in one pass.
@@ -169,7 +171,7 @@ pub fn position<T: Element>(x: &[T], predicate: Predicate) -> Option<usize> {
 #[must_use]
 #[inline]
 pub fn census<T: Element>(x: &[T]) -> Census {
-    typed::census::<T::Lane>(None, bytes(x), rule::<T>(Predicate::Nan))
+    typed::census::<T::Lane>(None, bytes(x), known::<T>(Predicate::Nan))
 }
 
 /// Minimum, maximum and maximum magnitude of the finite elements, and how many elements are zero,
@@ -185,52 +187,4 @@ pub fn census<T: Element>(x: &[T]) -> Census {
 pub fn stats<T: Element>(x: &[T]) -> Stats {
     let numbers = const { &T::FORMAT.make_numbers() };
     Stats::new(typed::stats::<T::Lane>(None, bytes(x), numbers), T::FORMAT)
-}
-
-/// Sets `out[r]` to whether `predicate` holds for any element of row `r`, which is
-/// `x[r * columns..][..columns]`. No mask is made. For other questions, rows with padding, more
-/// dimensions or another axis, see [`TensorView::rows`].
-///
-/// ```
-/// use nonfinite::{Predicate, any_rows};
-/// let logits = [0.5, 1.0, -2.0, f32::NAN];
-/// let mut bad = [false; 2];
-/// any_rows(&logits, 2, Predicate::NonFinite, &mut bad);
-/// assert_eq!(bad, [false, true]);
-/// ```
-///
-/// # Panics
-/// If `x` is not `out.len()` rows of `columns` elements; nothing is written then.
-#[track_caller]
-pub fn any_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out: &mut [bool]) {
-    rows(x.into(), [out.len(), columns], &mut |rows| rows.any(predicate, out));
-}
-
-/// Sets `out[r]` to the number of elements of row `r` for which `predicate` holds; rows as in
-/// [`any_rows`].
-///
-/// ```
-/// use nonfinite::{Predicate, count_rows};
-/// let logits = [0.5, f32::INFINITY, f32::NAN, f32::NAN, 1.0, 2.0];
-/// let mut nan = [0; 3];
-/// count_rows(&logits, 2, Predicate::Nan, &mut nan);
-/// assert_eq!(nan, [0, 2, 0]);
-/// ```
-///
-/// # Panics
-/// If `x` is not `out.len()` rows of `columns` elements; nothing is written then.
-#[track_caller]
-pub fn count_rows<T: Element>(x: &[T], columns: usize, predicate: Predicate, out: &mut [usize]) {
-    rows(x.into(), [out.len(), columns], &mut |rows| rows.count(predicate, out));
-}
-
-/// Asks about `shape[0]` rows of `shape[1]` elements. Not generic, so that it is compiled once.
-#[track_caller]
-fn rows(x: Elements<'_>, shape: [usize; 2], ask: &mut dyn FnMut(Rows<'_>) -> Result<(), Error>) {
-    let elements = x.len();
-    let view = TensorView::shaped(x, &shape).ok().filter(|view| view.len() == elements);
-    if view.and_then(|view| view.rows(1).and_then(&mut *ask).ok()).is_none() {
-        let [rows, columns] = shape;
-        panic!("{elements} elements are not {rows} rows of {columns}");
-    }
 }

@@ -5,8 +5,10 @@ use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use nonfinite_kernels::strided::MOST_DIMENSIONS;
+
 use crate::text::Beginning;
-use crate::{Format, Hit, Predicate, Stats, TensorView};
+use crate::{Format, Predicate, Stats, TensorView};
 
 /// Watches the tensors of a run: remembers the first bad one by its name, and adds up statistics of
 /// all (features `std` and `stats`).
@@ -26,7 +28,7 @@ use crate::{Format, Hit, Predicate, Stats, TensorView};
 /// WATCH.look("sum", &[f32::NAN]);
 ///
 /// let bad = WATCH.first().unwrap();
-/// assert_eq!((bad.name(), &bad.first.coordinate[..]), ("root", &[0, 1][..]));
+/// assert_eq!((bad.name(), bad.coordinate()), ("root", &[0, 1][..]));
 /// assert_eq!(
 ///     bad.to_string(),
 ///     "non-finite: root at [0, 1]; 1 NaN, 0 +Inf, 0 -Inf among 2 elements of f32"
@@ -92,15 +94,20 @@ impl Watch {
         let census = stats.census;
         // No other predicate holds for finite elements.
         let suspect = census.total() > 0 || self.predicate == Predicate::Finite;
-        let bad = if suspect { view.first(self.predicate) } else { None };
-        if let Some(hit) = bad {
+        let bad = if suspect { view.position(self.predicate) } else { None };
+        if let Some(index) = bad {
             let mut first = self.lock();
             if first.is_none() {
+                let mut coordinate = [0; MOST_DIMENSIONS];
+                let places = view.coordinate(index).into_iter().flatten();
+                coordinate.iter_mut().zip(places).for_each(|(to, place)| *to = place);
                 *first = Some(BadTensor {
                     name: Beginning::new(name),
                     call,
                     predicate: self.predicate,
-                    first: hit,
+                    index,
+                    coordinate,
+                    rank: view.shape().len(),
                     elements: view.len(),
                     format: view.format(),
                     stats,
@@ -208,8 +215,11 @@ pub struct BadTensor {
     pub call: u64,
     /// The predicate that holds.
     pub predicate: Predicate,
-    /// The first element for which the predicate holds.
-    pub first: Hit,
+    /// The row-major index of the first element for which the predicate holds.
+    pub index: usize,
+    /// Zeros after the last dimension.
+    coordinate: [usize; MOST_DIMENSIONS],
+    rank: usize,
     /// How many elements the tensor has.
     pub elements: usize,
     /// The format of the elements.
@@ -227,14 +237,21 @@ impl BadTensor {
     pub fn name(&self) -> &str {
         self.name.as_str()
     }
+
+    /// The coordinate of the first element for which the predicate holds: one number for each
+    /// dimension, outermost first.
+    #[must_use]
+    pub fn coordinate(&self) -> &[usize] {
+        &self.coordinate[..self.rank]
+    }
 }
 
 /// Such as `non-finite: root at [0, 1]; 1 NaN, 0 +Inf, 0 -Inf among 2 elements of f32`. A name that
 /// was cut ends with dots.
 impl fmt::Display for BadTensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, predicate, first, elements, format, stats, .. } = self;
-        write!(f, "{predicate}: {}{} at {:?}; ", name.as_str(), name.dots(), first.coordinate)?;
+        let Self { name, predicate, elements, format, stats, .. } = self;
+        write!(f, "{predicate}: {}{} at {:?}; ", name.as_str(), name.dots(), self.coordinate())?;
         write!(f, "{} among {elements} elements of {format}", stats.census)
     }
 }

@@ -4,7 +4,7 @@
 
 use std::process::Command;
 
-use nonfinite::{Backend, Predicate, backends};
+use nonfinite::{Backend, Predicate};
 
 #[test]
 fn every_backend_can_be_activated() {
@@ -13,8 +13,6 @@ fn every_backend_can_be_activated() {
         backend.activate();
         println!("backend {}: activated", backend.name());
         assert_eq!((Backend::active(), Backend::active().name()), (backend, backend.name()));
-        let active: Vec<_> = backends().filter(|info| info.active).map(|info| info.name).collect();
-        assert_eq!(active, [backend.name()]);
         assert_eq!(Backend::by_name(backend.name()), Some(backend));
         assert_eq!(nonfinite::count(&x, Predicate::Nan), 100);
     }

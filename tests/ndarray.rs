@@ -1,5 +1,5 @@
 //! Arrays of `ndarray` in every layout, against their elements one by one.
-#![cfg(feature = "ndarray")]
+#![cfg(feature = "ndarray-0_17")]
 
 use ndarray::{Array, Array2, ArrayD, ArrayViewD, Axis, Ix2, IxDyn, ShapeBuilder, Slice, s};
 use nonfinite::{Error, Format, LayoutError, MaskView, Predicate, TensorView};

@@ -36,7 +36,7 @@ fn main() {
         for _ in 0..3 {
             watch.look(&long, TensorView::shaped(&x, &[256, 256]).unwrap());
             watch.look("later", &x);
-            assert_eq!(watch.first().unwrap().first.index, 40_000);
+            assert_eq!(watch.first().unwrap().index, 40_000);
             assert_eq!(watch.totals().nan, 2);
             watch.clear();
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, SamplingMode, Throughput};
-use nonfinite::{Backend, Element, Elements, Predicate, Scalar};
+use nonfinite::{Backend, Element, Elements, Predicate};
 
 /// Input sizes in bytes: short, in L1, L2, L3 and memory. `NONFINITE_BENCH_KIB=16,256` picks
 /// others.
@@ -179,7 +179,7 @@ pub fn bytes_of<T: Element>(x: &[T]) -> &[u8] {
 
 /// An element type of benchmark data, with the three predicates of the standard library (or
 /// `half`).
-pub trait Sample: Scalar + PartialOrd {
+pub trait Sample: Element + PartialOrd {
     const NAME: &'static str;
     const FINITE: [Self; 4];
     const NAN: Self;

@@ -1,27 +1,23 @@
 //! Every public function, except those for other crates' arrays and threads, and those of the
 //! feature `stats`, which `statistics.rs` has; generic ones for five types.
 use std::hint::black_box;
-use std::mem::MaybeUninit;
 
 use nonfinite::scale::{Scalable, unscale_and_check};
 use nonfinite::{
-    Backend, Elements, ElementsMut, F8E4M3Fn, Format, MaskView, Predicate, Replacement, Scalar,
+    Backend, Element, Elements, ElementsMut, F8E4M3Fn, Format, MaskView, Predicate, Replacement,
     TensorView,
 };
 
-fn typed<T: Scalar>(x: &mut [T]) {
+fn typed<T: Element>(x: &mut [T]) {
     let (x, p) = (black_box(x), black_box(Predicate::Nan));
     let mut out = vec![false; x.len()];
     nonfinite::is_nan(x, &mut out);
-    nonfinite::is_inf(x, &mut out);
+    nonfinite::is_infinite(x, &mut out);
     nonfinite::is_finite(x, &mut out);
     nonfinite::mask(x, p, &mut out);
-    black_box(nonfinite::mask_uninit(x, p, &mut vec![MaybeUninit::uninit(); x.len()]));
     nonfinite::bits(x, p, black_box(&mut [0; 20]), black_box(3));
     black_box((nonfinite::any(x, p), nonfinite::all(x, p), nonfinite::count(x, p)));
     black_box((nonfinite::position(x, p), nonfinite::census(x)));
-    nonfinite::any_rows(x, 10, p, &mut out[..10]);
-    nonfinite::count_rows(x, 10, p, black_box(&mut [0; 10]));
     black_box(out);
     let (with, mut copy) = (black_box(Replacement::finite()), x.to_vec());
     black_box(nonfinite::replace_non_finite(x, with));
@@ -44,7 +40,7 @@ fn untyped(x: &mut [u8], format: Format) {
     black_box((view.any(p), view.all(p), view.count(p), view.position(p), view.census()));
     black_box(view.positions(p).count());
     let valid = view.with_validity(black_box(&[0xA5; 20]), black_box(3)).unwrap();
-    let _ = black_box(valid.bits(p, &mut out, 3));
+    let _ = black_box((valid.mask(p, &mut out), valid.bits(p, &mut out, 3)));
     black_box((valid.any(p), valid.all(p), valid.count(p), valid.position(p), valid.census()));
     black_box((valid.positions(p).count(), valid.valid_count()));
     let from = Elements::from_bytes(x, format).unwrap();
@@ -60,13 +56,14 @@ fn view(x: &[f32], backend: Backend) {
         black_box(TensorView::strided(x, 0, black_box(&sizes), black_box(&strides)).unwrap());
     let (mut out, mut rows) = (vec![false; x.len()], [0; 10]);
     let _ = black_box(view.mask(p, &mut out[..]));
-    let _ = black_box(TensorView::shaped(x, &sizes).unwrap().on(backend).mask(p, &mut out[..]));
+    let shaped = TensorView::shaped(x, &sizes).unwrap().with_backend(backend);
+    let _ = black_box(shaped.mask(p, &mut out[..]));
     let mut to = MaskView::strided(&mut out[..], 0, &sizes, &strides).unwrap();
     let _ = black_box(view.mask_into(p, &mut to));
     let _ = black_box(MaskView::shaped(&mut out[..], &sizes));
     let _ = black_box(view.bits(p, &mut [0; 20], 3));
     black_box((view.any(p), view.all(p), view.count(p), view.position(p), view.census()));
-    let _ = black_box((view.coordinate(7), view.first(p)));
+    black_box(view.coordinate(7).unwrap().count());
     let along = view.rows(black_box(1)).unwrap();
     let _ = black_box(along.any(p, &mut [false; 10]));
     let _ = black_box(along.count(p, &mut rows));
@@ -87,5 +84,5 @@ fn main() {
     view(&singles, backend.unwrap_or_else(Backend::active));
     Backend::active().activate();
     let _ = black_box(black_box("f32").parse::<Format>());
-    black_box(nonfinite::backends().count());
+    black_box(Backend::all().count());
 }

@@ -1,7 +1,7 @@
 //! Statistics and thresholds, for slices of three types and for a strided view.
 use std::hint::black_box;
 
-use nonfinite::{Element, TensorView, stats};
+use nonfinite::{Element, Predicate, TensorView, stats};
 
 fn ask<T: Element>(x: &[T]) {
     let x = black_box(x);
@@ -9,9 +9,9 @@ fn ask<T: Element>(x: &[T]) {
     let view = TensorView::strided(x, 0, black_box(&[10, 10]), black_box(&[1, 10])).unwrap();
     black_box(view.stats());
     let _ = black_box(view.rows(black_box(1)).unwrap().stats(black_box(&mut vec![stats(x); 10])));
-    let large = view.exceeds(black_box(100.0)).unwrap();
-    black_box((large.any(), large.count(), large.position()));
-    let _ = black_box(large.mask(&mut [false; 100]));
+    let large = Predicate::exceeds(T::FORMAT, black_box(100.0)).unwrap();
+    black_box((view.any(large), view.count(large), view.position(large)));
+    let _ = black_box(view.mask(large, &mut [false; 100]));
 }
 
 fn main() {

@@ -38,7 +38,7 @@ fuzz_target!(|input: ([u64; 3], Tensor)| {
         let name = backend.name();
         let mut room = frame(input.bytes());
         let x = ElementsMut::from_bytes(&mut room[inside.clone()], format).expect("whole elements");
-        assert_eq!(x.on(backend).replace_non_finite(with), Ok(found), "{name}: in place");
+        assert_eq!(x.with_backend(backend).replace_non_finite(with), Ok(found), "{name}: in place");
         assert!(room == frame(&want), "{name}: in place");
 
         let mut room = frame(&vec![CANARY; want.len()]);
@@ -46,7 +46,7 @@ fuzz_target!(|input: ([u64; 3], Tensor)| {
         assert_eq!(
             ElementsMut::from_bytes(&mut room[inside.clone()], format)
                 .unwrap()
-                .on(backend)
+                .with_backend(backend)
                 .copy_replacing(x, with),
             Ok(found),
             "{name}: into"

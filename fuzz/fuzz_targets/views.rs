@@ -53,7 +53,10 @@ fuzz_target!(|input: Strided| {
     assert_eq!(room, [0xA5; ROOM], "{to:?}");
     check(view, &expected().into_outputs(outputs));
     for &backend in &*BACKENDS {
-        let view = view.on(backend).with_validity(&bits, *offset).expect("a bit for each element");
+        let view = view
+            .with_backend(backend)
+            .with_validity(&bits, *offset)
+            .expect("a bit for each element");
         expect(oracle::check(&view, &with_nulls, &mut Framed::default()));
     }
 });

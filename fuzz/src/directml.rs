@@ -181,7 +181,7 @@ fn run(
     }
     for backend in Backend::available() {
         let mut out = unchanged.clone();
-        let result = operator.on(backend).dispatch(&x, &mut out);
+        let result = operator.with_backend(backend).dispatch(&x, &mut out);
         assert_eq!(result.is_ok(), fits, "{}: {result:?}", backend.name());
         assert_eq!(out, expected, "{}", backend.name());
     }

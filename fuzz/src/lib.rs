@@ -50,6 +50,10 @@ pub fn expect(result: Result<(), String>) {
 #[track_caller]
 pub fn check(view: TensorView<'_>, expected: &Expected) {
     for backend in &*BACKENDS {
-        expect(nonfinite_oracle::check(&view.on(*backend), expected, &mut Framed::default()));
+        expect(nonfinite_oracle::check(
+            &view.with_backend(*backend),
+            expected,
+            &mut Framed::default(),
+        ));
     }
 }

@@ -1,5 +1,7 @@
 //! The validity bitmap of a column.
 
+use core::fmt;
+
 use crate::census::Occurrences;
 use crate::packed::bytes_of;
 
@@ -13,10 +15,11 @@ use crate::packed::bytes_of;
 /// let bitmap = Bitmap::new(&[0b0110_1000], 3, 4).unwrap();
 /// assert!(bitmap.is_valid(0) && !bitmap.is_valid(1));
 /// assert_eq!((bitmap.count(), bitmap.part(1, 3).count()), (3, 2));
+/// assert!(bitmap.nulls().eq([1]));
 /// assert_eq!(bitmap.occurrences(&[0b1010]), Occurrences::new(1, Some(3)));
 /// assert!(Bitmap::new(&[0xFF], 3, 6).is_none());
 /// ```
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Bitmap<'b> {
     /// The bytes that hold the bits, and no others.
     bytes: &'b [u8],
@@ -95,6 +98,20 @@ impl<'b> Bitmap<'b> {
             - (before.count_ones() + behind.count_ones()) as usize
     }
 
+    /// The indices of the nulls, in order.
+    pub fn nulls(&self) -> impl Iterator<Item = usize> {
+        let rest = !self.rest() & !(u64::MAX << (self.elements % 64));
+        let words = self.blocks().map(|valid| !valid).chain([rest]).enumerate();
+        words.flat_map(|(i, mut word)| {
+            core::iter::from_fn(move || {
+                let null = 64 * i + word.trailing_zeros() as usize;
+                let is_there = word != 0;
+                word &= word.wrapping_sub(1);
+                is_there.then_some(null)
+            })
+        })
+    }
+
     /// How many valid elements have a packed bit of 1, and the first. `bits` begin with element 0.
     ///
     /// # Panics
@@ -169,6 +186,13 @@ impl<'b> Bitmap<'b> {
             None => word(bytes) >> self.shift,
         };
         bits & !(u64::MAX << (self.elements % 64))
+    }
+}
+
+/// Prints no bits, which may be many.
+impl fmt::Debug for Bitmap<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bitmap").field("elements", &self.elements).finish_non_exhaustive()
     }
 }
 

@@ -27,10 +27,11 @@ def test_arrow(kind: pa.DataType) -> None:
     assert nf.census(x).total == 3 and nf.stats(x).finite == 2
     assert nf.all_finite(x[5:]) is True and nf.position(x[1:], "nan") == (1,)
     assert nf.is_finite(x[5:]).tolist() == [False, True]
-    with pytest.raises(TypeError, match="nulls"):
-        nf.any(x, "nan", axis=0)
-    with pytest.raises(TypeError, match="nulls"):
-        nf.is_nan(x, out=np.zeros(7, bool))
+    assert (nf.any(x, "nan", axis=0), nf.all(x[5:], "finite", axis=0)) == (True, True)
+    assert (nf.count(x, "finite", axis=0), nf.position(x, "inf", axis=0)) == (2, 3)
+    assert nf.census(x, axis=0)["nan"]["count"] == 1 and nf.stats(x, axis=0)["max"]["value"] == 2
+    out = np.ones(7, bool)
+    assert nf.is_nan(x, out=out) is out and out.tolist() == nf.is_nan(x).tolist()
 
 
 def test_arrow_nan_under_a_null() -> None:

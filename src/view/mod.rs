@@ -1,32 +1,23 @@
 //! The input of every question: elements of one format, anywhere in memory.
 
+mod coordinate;
+mod nulls;
 #[cfg(feature = "stats")]
-mod exceeds;
-mod hit;
+mod nulls_stats;
 mod part;
 mod positions;
 mod questions;
 mod rows;
 #[cfg(feature = "rayon")]
 mod threads;
-mod valid;
-#[cfg(feature = "stats")]
-mod valid_stats;
 
-#[cfg(feature = "stats")]
-pub use exceeds::Exceeds;
-#[cfg(feature = "stats")]
-pub use exceeds::ValidExceeds;
-pub use hit::{Coordinate, Hit};
+pub use coordinate::Coordinate;
 pub use positions::Positions;
 pub use rows::Rows;
-pub use valid::ValidView;
 
-use nonfinite_kernels::Backend;
 use nonfinite_kernels::strided::Tensor;
+use nonfinite_kernels::{Backend, Bitmap};
 
-#[cfg(feature = "ndarray")]
-use crate::Scalar;
 use crate::{Element, Elements, Error, Format};
 
 /// The input of every question: a typed slice, bytes with a [`Format`], or a strided tensor,
@@ -37,11 +28,13 @@ use crate::{Element, Elements, Error, Format};
 /// coordinate `c` is number `offset + c[0] * strides[0] + c[1] * strides[1] + ...` of the elements
 /// given. Strides are in elements. They may be negative or 0 (a broadcast dimension), and
 /// dimensions may overlap: the layouts of numpy, DLPack, PyTorch and DirectML are all of this kind.
-/// Rank 0 is one element. A view is checked once, when it is made. Arrays of the crate `ndarray`
-/// convert too (feature `ndarray`).
+/// Rank 0 is one element. A view has at most 64 dimensions, as many as an array of numpy 2, and
+/// borrows the slices of its shape and its strides. A view is checked once, when it is made. Arrays
+/// of the crate `ndarray` 0.17 convert too (feature `ndarray-0_17`).
 ///
-/// [`TensorView::on`] picks a backend. `TensorView::par` (feature `rayon`) asks with several
-/// threads. Positions, masks and packed bits have the row-major order of coordinates.
+/// [`TensorView::with_validity`] adds nulls: no predicate holds for a null.
+/// [`TensorView::with_backend`] picks a backend. `TensorView::par` (feature `rayon`) asks with
+/// several threads. Positions, masks and packed bits have the row-major order of coordinates.
 ///
 /// ```
 /// use nonfinite::{Predicate, TensorView};
@@ -60,6 +53,8 @@ use crate::{Element, Elements, Error, Format};
 pub struct TensorView<'a> {
     format: Format,
     tensor: Tensor<'a>,
+    /// Which elements are valid: all if `None`.
+    validity: Option<Bitmap<'a>>,
     backend: Option<Backend>,
     #[cfg(feature = "rayon")]
     threads: bool,
@@ -71,22 +66,11 @@ impl<'a> TensorView<'a> {
         Self {
             format,
             tensor,
+            validity: None,
             backend: None,
             #[cfg(feature = "rayon")]
             threads: false,
         }
-    }
-
-    /// The view of these elements. `make` gets their bytes and the size of an element.
-    #[inline(always)]
-    fn made<E: Into<Error>>(
-        elements: impl Into<Elements<'a>>,
-        make: impl FnOnce(&'a [u8], usize) -> Result<Tensor<'a>, E>,
-    ) -> Result<Self, Error> {
-        let elements = elements.into();
-        let format = elements.format();
-        let tensor = make(elements.as_bytes(), format.size_in_bytes()).map_err(Into::into)?;
-        Ok(Self::new(format, tensor))
     }
 
     /// The elements in `bytes`, at any address, in the byte order of the machine.
@@ -98,66 +82,76 @@ impl<'a> TensorView<'a> {
         Elements::from_bytes(bytes, format).map(Self::from)
     }
 
-    /// The tensor of these sizes, outermost first and at most eight, in row-major order from the
-    /// first of `elements` on. Elements after the last are not read.
+    /// The tensor of this shape, outermost dimension first, whose elements are exactly `elements`
+    /// in row-major order.
     ///
     /// # Errors
-    /// [`Error::Layout`] if there are more than eight sizes, or if the sizes name more elements
-    /// than there are.
-    pub fn shaped(elements: impl Into<Elements<'a>>, sizes: &[usize]) -> Result<Self, Error> {
-        Self::made(elements, |x, element| Tensor::row_major(x, element, sizes))
+    /// [`Error::Layout`] if the shape has more or fewer elements than there are, or more than 64
+    /// dimensions.
+    pub fn shaped(elements: impl Into<Elements<'a>>, shape: &'a [usize]) -> Result<Self, Error> {
+        let elements = elements.into();
+        let (x, format) = (elements.as_bytes(), elements.format());
+        Ok(Self::new(format, Tensor::row_major(x, format.size_in_bytes(), shape)?))
     }
 
-    /// The tensor of these sizes and strides, outermost first and at most eight of each, whose
-    /// coordinate 0 is element `offset`. A dimension of size 1 may have any stride, and a tensor
-    /// without elements any offset and strides.
+    /// The tensor of this shape and these strides, outermost dimension first, whose coordinate 0 is
+    /// element `offset`. A dimension of size 1 may have any stride, and a tensor without elements
+    /// any offset and strides.
     ///
     /// # Errors
-    /// [`Error::Layout`] if there are more than eight sizes or not as many strides, or if an
+    /// [`Error::Layout`] if there are more than 64 dimensions or not as many strides, or if an
     /// element that the view names is not among `elements`.
     pub fn strided(
         elements: impl Into<Elements<'a>>,
         offset: usize,
-        sizes: &[usize],
-        strides: &[isize],
-    ) -> Result<Self, Error> {
-        Self::made(elements, |x, element| Tensor::strided(x, element, offset, sizes, strides))
-    }
-
-    /// [`TensorView::strided`] with strides of type `usize`, as in candle.
-    ///
-    /// # Errors
-    /// As [`TensorView::strided`]; also if a stride exceeds `isize::MAX`.
-    pub fn strided_unsigned(
-        elements: impl Into<Elements<'a>>,
-        offset: usize,
-        sizes: &[usize],
-        strides: &[usize],
-    ) -> Result<Self, Error> {
-        Self::made(elements, |x, element| {
-            Tensor::strided_unsigned(x, element, offset, sizes, strides)
-        })
-    }
-
-    /// [`TensorView::strided`] of up to 64 dimensions, as many as numpy 2 has. The view borrows
-    /// sizes and strides.
-    ///
-    /// # Errors
-    /// As [`TensorView::strided`].
-    pub fn strided_borrowed(
-        elements: impl Into<Elements<'a>>,
-        offset: usize,
-        sizes: &'a [usize],
+        shape: &'a [usize],
         strides: &'a [isize],
     ) -> Result<Self, Error> {
-        Self::made(elements, |x, element| {
-            Tensor::strided_borrowed(x, element, offset, sizes, strides)
-        })
+        let elements = elements.into();
+        let (x, format) = (elements.as_bytes(), elements.format());
+        let tensor = Tensor::strided(x, format.size_in_bytes(), offset, shape, strides)?;
+        Ok(Self::new(format, tensor))
+    }
+
+    /// The same view with nulls. Bit `(offset + i) % 8` of `bitmap[(offset + i) / 8]` is 1 if the
+    /// element of row-major index `i` is valid, and 0 if it is null. This is the order of Apache
+    /// Arrow (Arrow columnar format, "Validity bitmaps"). Bits after the last element are ignored.
+    /// The bitmap takes the place of one that was given before.
+    ///
+    /// No predicate holds for a null, whatever its memory holds: [`TensorView::mask`] writes 0
+    /// there, and nulls change no other answer. Indices count nulls too.
+    ///
+    /// ```
+    /// use nonfinite::{Predicate, TensorView};
+    ///
+    /// // The first NaN is the memory of a null.
+    /// let column = [0.5f32, f32::NAN, f32::INFINITY, f32::NAN];
+    /// let column = TensorView::from(&column).with_validity(&[0b1101], 0)?;
+    /// assert_eq!(column.count(Predicate::Nan), 1);
+    /// assert_eq!(column.position(Predicate::NonFinite), Some(2));
+    ///
+    /// // The values of an Arrow array of booleans, which has the nulls of the column.
+    /// let mut is_nan = [0];
+    /// column.bits(Predicate::Nan, &mut is_nan, 0)?;
+    /// assert_eq!(is_nan, [0b1000]);
+    /// # Ok::<(), nonfinite::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::ValidityBits`] if the bitmap ends before the bit of the last element, or before bit
+    /// `offset`.
+    #[inline]
+    pub fn with_validity(self, bitmap: &'a [u8], offset: usize) -> Result<Self, Error> {
+        let (elements, bytes) = (self.len(), bitmap.len());
+        match Bitmap::new(bitmap, offset, elements) {
+            Some(validity) => Ok(Self { validity: Some(validity), ..self }),
+            None => Err(Error::ValidityBits { elements, offset, bytes }),
+        }
     }
 
     /// The same view, with this backend instead of the active one.
     #[inline]
-    pub fn on(self, backend: Backend) -> Self {
+    pub fn with_backend(self, backend: Backend) -> Self {
         Self { backend: Some(backend), ..self }
     }
 
@@ -177,31 +171,30 @@ impl<'a> TensorView<'a> {
         Self { threads: true, ..self }
     }
 
-    /// The number of elements: the product of the sizes.
+    /// The number of elements, nulls among them: the product of the sizes.
     #[must_use]
     #[inline]
     pub fn len(&self) -> usize {
         self.tensor.len()
     }
 
-    /// Whether a size is 0.
+    /// Whether there is no element, not even a null.
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The sizes of the dimensions, outermost first.
+    /// The number of valid elements. All others are null.
     #[must_use]
-    pub fn sizes(&self) -> &[usize] {
-        self.tensor.sizes()
+    pub fn valid_count(&self) -> usize {
+        self.validity.map_or(self.len(), |validity| validity.count())
     }
 
-    /// The strides of the dimensions in elements, outermost first. The stride of a dimension of
-    /// size 1 has no meaning.
+    /// The sizes of the dimensions, outermost first.
     #[must_use]
-    pub fn strides(&self) -> &[isize] {
-        self.tensor.strides()
+    pub fn shape(&self) -> &[usize] {
+        self.tensor.sizes()
     }
 
     /// The format of the elements.
@@ -246,11 +239,12 @@ impl<'a, T: Element> From<&'a std::vec::Vec<T>> for TensorView<'a> {
     }
 }
 
-/// The dimensions and the layout of the array. Bytes between its elements are not read.
-#[cfg(feature = "ndarray")]
+/// The shape and the layout of the array, of `ndarray` 0.17. Bytes between its elements are not
+/// read.
+#[cfg(feature = "ndarray-0_17")]
 impl<'a, T, S, D> From<&'a ndarray::ArrayBase<S, D>> for TensorView<'a>
 where
-    T: Scalar,
+    T: Element,
     S: ndarray::Data<Elem = T>,
     D: ndarray::Dimension,
 {

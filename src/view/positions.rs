@@ -7,9 +7,11 @@
 
 use core::fmt;
 
+use nonfinite_kernels as kernels;
+
 use super::TensorView;
-use super::part::Part;
 use crate::Predicate;
+use crate::format::Asked;
 
 /// The row-major indices of the elements for which a predicate holds: see
 /// [`TensorView::positions`].
@@ -17,30 +19,55 @@ use crate::Predicate;
 pub struct Positions<'a> {
     view: TensorView<'a>,
     predicate: Predicate,
+    /// Whether the hits are the elements for which the predicate does not hold.
+    opposite: bool,
     /// All elements before this index have been looked at.
     from: usize,
     hits: Hits,
 }
 
 impl<'a> Positions<'a> {
-    pub(super) fn new(view: TensorView<'a>, predicate: Predicate) -> Self {
+    pub(super) fn new(view: TensorView<'a>, predicate: Predicate, opposite: bool) -> Self {
         Self {
             view,
             predicate,
+            opposite,
             from: 0,
             hits: Hits { bits: [0; KNOWN / 8], first: 0, word: KNOWN / 64 },
         }
     }
 
-    /// Computes the bits of the next elements of a view that is not dense. Returns the number of
-    /// elements.
+    #[inline]
+    fn rule(&self) -> Asked {
+        match self.opposite {
+            false => self.view.rule(self.predicate),
+            true => self.view.opposite(self.predicate),
+        }
+    }
+
+    /// Computes the bits of the next elements. Returns the number of elements.
     #[inline(never)]
     fn look(&mut self) -> usize {
-        let part = Part::after(&self.view, self.from, KNOWN);
+        let part = self.view.part(self.from, self.view.part_len(self.from, KNOWN));
         self.hits = Hits { bits: [0; KNOWN / 8], first: self.from, word: 0 };
-        part.bits(self.view.format().rule(self.predicate), &mut self.hits.bits, 0);
-        self.from += part.len;
-        part.len
+        part.bits_here(&self.rule(), &mut self.hits.bits, 0);
+        if let Some(nan) = part.nan_besides(self.predicate) {
+            let mut bits = [0; KNOWN / 8];
+            part.bits_here(nan, &mut bits, 0);
+            // Of the opposite, the bits of NaN are 1.
+            self.hits.bits.iter_mut().zip(bits).for_each(|(hits, nan)| *hits ^= nan);
+        }
+        self.from += part.len();
+        part.len()
+    }
+
+    /// Searches the next element of a dense view, null or not.
+    fn search(&mut self) -> Option<usize> {
+        let (x, rule) = (self.view.dense()?, self.rule());
+        let hit = kernels::position(self.view.backend, &x[self.from * rule.size()..], &rule);
+        let hit = hit.map(|index| self.from + index);
+        self.from = hit.map_or(self.view.len(), |hit| hit + 1);
+        hit
     }
 }
 
@@ -48,23 +75,20 @@ impl Iterator for Positions<'_> {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {
-        if !self.view.tensor.is_dense() {
+        if self.view.tensor.is_dense() && self.view.nan_besides(self.predicate).is_none() {
             loop {
-                match self.hits.next() {
-                    None if self.from < self.view.len() => self.look(),
-                    hit => return hit,
-                };
+                let hit = self.search()?;
+                if self.view.is_valid(hit) {
+                    return Some(hit);
+                }
             }
         }
-        let len = self.view.len() - self.from;
-        if len == 0 {
-            return None;
+        loop {
+            match self.hits.next() {
+                None if self.from < self.view.len() => self.look(),
+                hit => return hit,
+            };
         }
-        let rest = Part { first: self.from, len, ..Part::whole(&self.view) };
-        let hit =
-            rest.position(self.view.format().rule(self.predicate)).map(|index| self.from + index);
-        self.from = hit.map_or(self.view.len(), |hit| hit + 1);
-        hit
     }
 }
 

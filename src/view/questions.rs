@@ -3,17 +3,32 @@
 use nonfinite_kernels::strided::{self, MaskView};
 use nonfinite_kernels::{MaskOut, Rule};
 
-use super::part::Part;
+#[cfg(feature = "rayon")]
+use super::threads::Part;
 use super::{Positions, TensorView};
 #[cfg(feature = "stats")]
 use crate::Stats;
-use crate::format::with_opposite;
+use crate::format::Asked;
 use crate::{Census, Error, Predicate};
 
 impl<'a> TensorView<'a> {
-    #[inline]
-    fn rule(&self, predicate: Predicate) -> &'static Rule {
-        self.format.rule(predicate)
+    /// The rule of a predicate.
+    #[inline(always)]
+    pub(super) fn rule(&self, predicate: Predicate) -> Asked {
+        Asked::new(predicate, self.format, |predicate| self.format.rule(predicate))
+    }
+
+    /// The opposite rule.
+    #[inline(always)]
+    pub(super) fn opposite(&self, predicate: Predicate) -> Asked {
+        Asked::opposite(predicate, self.format, |predicate| self.format.rule(predicate))
+    }
+
+    /// The rule of NaN, if the predicate holds for NaN too and its rule does not. No element has
+    /// both.
+    #[inline(always)]
+    pub(super) fn nan_besides(&self, predicate: Predicate) -> Option<&'static Rule> {
+        predicate.has_nan_besides().then(|| self.format.rule(Predicate::Nan))
     }
 
     /// Writes one byte for each element: 1 if `predicate` holds, otherwise 0. `out` is a slice, an
@@ -24,11 +39,16 @@ impl<'a> TensorView<'a> {
     /// then.
     #[inline]
     pub fn mask<'o>(&self, predicate: Predicate, out: impl Into<MaskOut<'o>>) -> Result<(), Error> {
-        self.mask_where(self.rule(predicate), out.into())
+        let mut out = out.into();
+        self.mask_where(&self.rule(predicate), out.reborrow())?;
+        if self.nan_besides(predicate).is_some() {
+            self.positions(Predicate::Nan).for_each(|i| out.set(i, true));
+        }
+        Ok(())
     }
 
-    #[inline]
-    pub(super) fn mask_where(&self, rule: &Rule, out: MaskOut<'_>) -> Result<(), Error> {
+    #[inline(always)]
+    fn mask_where(&self, rule: &Rule, out: MaskOut<'_>) -> Result<(), Error> {
         if out.len() != self.len() {
             return Err(Error::OutputLength { elements: self.len(), output: out.len() });
         }
@@ -37,38 +57,30 @@ impl<'a> TensorView<'a> {
             threads.mask(rule, out);
             return Ok(());
         }
-        Part::whole(self).mask(rule, out);
+        self.mask_here(rule, out);
         Ok(())
-    }
-
-    /// [`TensorView::mask`] in a new vector (feature `std`).
-    ///
-    /// ```
-    /// use nonfinite::{Predicate, TensorView};
-    /// let x = [1.0, f32::NAN];
-    /// assert_eq!(TensorView::from(&x).mask_vec(Predicate::Nan), [false, true]);
-    /// ```
-    #[cfg(feature = "std")]
-    #[must_use]
-    pub fn mask_vec(&self, predicate: Predicate) -> std::vec::Vec<bool> {
-        let mut out = std::vec![false; self.len()];
-        self.mask(predicate, &mut out).expect("one place for each element");
-        out
     }
 
     /// Writes one byte for each element, at the place of its coordinate in `out`: 1 if `predicate`
     /// holds, otherwise 0. `out` is a [`MaskView`] or converts into one, such as a writable array
-    /// of the crate `ndarray` (feature `ndarray`).
+    /// of the crate `ndarray` (feature `ndarray-0_17`).
     ///
     /// # Errors
-    /// [`Error::Layout`] if `out` does not have the sizes of the view; nothing is written then.
+    /// [`Error::Layout`] if `out` does not have the shape of the view; nothing is written then.
     pub fn mask_into<'o>(
         &self,
         predicate: Predicate,
         out: impl Into<MaskView<'o>>,
     ) -> Result<(), Error> {
-        let (backend, rule) = (self.backend, self.rule(predicate));
-        Ok(strided::mask_into(backend, &self.tensor, rule, out.into())?)
+        let mut out = out.into();
+        let rule = self.rule(predicate);
+        strided::mask_into(self.backend, &self.tensor, &rule, MaskView::from(&mut out))?;
+        let nulls = self.validity.iter().flat_map(|validity| validity.nulls());
+        nulls.for_each(|null| out.set(null, false));
+        if self.nan_besides(predicate).is_some() {
+            self.positions(Predicate::Nan).for_each(|i| out.set(i, true));
+        }
+        Ok(())
     }
 
     /// Sets bit `(offset + i) % 8` of `out[(offset + i) / 8]` to whether `predicate` holds for
@@ -80,33 +92,26 @@ impl<'a> TensorView<'a> {
     /// is written then.
     #[inline]
     pub fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) -> Result<(), Error> {
-        self.bits_where(self.rule(predicate), out, offset)
-    }
-
-    #[inline]
-    pub(super) fn bits_where(
-        &self,
-        rule: &Rule,
-        out: &mut [u8],
-        offset: usize,
-    ) -> Result<(), Error> {
-        self.check_bits(out, offset)?;
-        #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
-            threads.bits(out, offset, &|part, out, offset| part.bits(rule, out, offset));
-            return Ok(());
+        self.bits_where(&self.rule(predicate), out, offset)?;
+        if self.nan_besides(predicate).is_some() {
+            let nan = self.positions(Predicate::Nan).map(|i| offset + i);
+            nan.for_each(|bit| out[bit / 8] |= 1 << (bit % 8));
         }
-        Part::whole(self).bits(rule, out, offset);
         Ok(())
     }
 
-    /// Whether packed bits fit into `out` from bit `offset` on.
     #[inline]
-    pub(super) fn check_bits(&self, out: &[u8], offset: usize) -> Result<(), Error> {
+    fn bits_where(&self, rule: &Rule, out: &mut [u8], offset: usize) -> Result<(), Error> {
         let fits = offset.checked_add(self.len()).is_some_and(|end| end.div_ceil(8) <= out.len());
         if !fits {
             return Err(Error::OutputBits { elements: self.len(), offset, bytes: out.len() });
         }
+        #[cfg(feature = "rayon")]
+        if let Some(threads) = self.shared() {
+            threads.bits(rule, out, offset);
+            return Ok(());
+        }
+        self.bits_here(rule, out, offset);
         Ok(())
     }
 
@@ -114,27 +119,30 @@ impl<'a> TensorView<'a> {
     #[must_use]
     #[inline(always)]
     pub fn any(&self, predicate: Predicate) -> bool {
-        self.any_where(self.rule(predicate))
+        self.any_where(&self.rule(predicate))
+            || self.nan_besides(predicate).is_some_and(|nan| self.any_where(nan))
     }
 
-    /// Whether `predicate` holds for all elements. True for an empty view. Stops soon after the
-    /// first element for which the predicate does not hold.
+    /// Whether `predicate` holds for all elements that are not null. True if there is none. Stops
+    /// soon after the first element for which the predicate does not hold.
     #[must_use]
     #[inline(always)]
     pub fn all(&self, predicate: Predicate) -> bool {
-        let rule = |predicate| self.rule(predicate);
-        !with_opposite(predicate, rule, |opposite| self.any_where(opposite))
+        if self.nan_besides(predicate).is_some() {
+            return self.count(predicate) == self.valid_count();
+        }
+        !self.any_where(&self.opposite(predicate))
     }
 
     // Always inlined, as `any` and `all`: where the caller has just made the view, its fields fold
     // away, and the kernel starts 3 ns sooner (64 f32, AMD EPYC Zen 4).
     #[inline(always)]
-    pub(super) fn any_where(&self, rule: &Rule) -> bool {
+    fn any_where(&self, rule: &Rule) -> bool {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.any(&|part| part.any(rule));
+            return threads.any(rule);
         }
-        Part::whole(self).any(rule)
+        self.any_here(rule)
     }
 
     /// The number of elements for which `predicate` holds. A broadcast element counts for each of
@@ -143,39 +151,44 @@ impl<'a> TensorView<'a> {
     #[inline]
     pub fn count(&self, predicate: Predicate) -> usize {
         let (counted, complement) = predicate.counted();
-        let count = self.count_where(self.rule(counted));
-        if complement { self.len() - count } else { count }
+        let mut count = self.count_where(&self.rule(counted));
+        if let Some(nan) = self.nan_besides(predicate) {
+            count += self.count_where(nan);
+        }
+        if complement { self.valid_count() - count } else { count }
     }
 
     #[inline]
-    pub(super) fn count_where(&self, rule: &Rule) -> usize {
+    fn count_where(&self, rule: &Rule) -> usize {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.parts(&|part| part.count(rule), &|a, b| a + b);
+            return threads.parts(&|part| part.view.count_here(rule), &|a, b| a + b);
         }
-        Part::whole(self).count(rule)
+        self.count_here(rule)
     }
 
-    /// The row-major index of the first element for which `predicate` holds. [`TensorView::first`]
-    /// also returns its coordinate.
+    /// The row-major index of the first element for which `predicate` holds.
+    /// [`TensorView::coordinate`] gives its coordinate.
     #[must_use]
     #[inline]
     pub fn position(&self, predicate: Predicate) -> Option<usize> {
-        self.position_where(self.rule(predicate))
+        let first = self.position_where(&self.rule(predicate));
+        let Some(nan) = self.nan_besides(predicate) else { return first };
+        first.into_iter().chain(self.position_where(nan)).min()
     }
 
     #[inline]
-    pub(super) fn position_where(&self, rule: &Rule) -> Option<usize> {
+    fn position_where(&self, rule: &Rule) -> Option<usize> {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.position(&|part| part.position(rule));
+            return threads.position(rule);
         }
-        Part::whole(self).position(rule)
+        self.position_here(rule)
     }
 
-    /// The row-major indices of all elements for which `predicate` holds, in order. Fast if such
-    /// elements are rare. If there are many, [`TensorView::bits`] or [`TensorView::mask`] is
-    /// faster.
+    /// The row-major indices of all elements for which `predicate` holds, in order. Fast if the
+    /// predicate holds for few elements, nulls included. If there are many, [`TensorView::bits`] or
+    /// [`TensorView::mask`] is faster.
     ///
     /// ```
     /// use nonfinite::{Predicate, TensorView};
@@ -184,7 +197,7 @@ impl<'a> TensorView<'a> {
     /// ```
     #[inline]
     pub fn positions(self, predicate: Predicate) -> Positions<'a> {
-        Positions::new(self, predicate)
+        Positions::new(self, predicate, false)
     }
 
     /// Counts NaN, +Inf and -Inf, and finds the first of each by its row-major index. Takes one
@@ -194,9 +207,10 @@ impl<'a> TensorView<'a> {
     pub fn census(&self) -> Census {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.parts(&|part| part.census().behind(part.first), &Census::join);
+            let census = &|part: Part<'_>| part.view.census_here().behind(part.first);
+            return threads.parts(census, &Census::join);
         }
-        Part::whole(self).census()
+        self.census_here()
     }
 
     /// Minimum, maximum and maximum magnitude of the finite elements, and how many elements are
@@ -221,8 +235,9 @@ impl<'a> TensorView<'a> {
     pub fn stats(&self) -> Stats {
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.parts(&|part| part.stats().behind(part.first), &Stats::join);
+            let stats = &|part: Part<'_>| part.view.stats_here().behind(part.first);
+            return threads.parts(stats, &Stats::join);
         }
-        Part::whole(self).stats()
+        self.stats_here()
     }
 }

@@ -1,18 +1,16 @@
 //! One answer for each row.
 
-#[cfg(feature = "std")]
-use std::vec::Vec;
-
 use nonfinite_kernels::strided::{self, Rows as Answers};
 
-use super::TensorView;
-use super::part::{CLASSES, Part};
+use super::part::CLASSES;
+use super::{Positions, TensorView};
 #[cfg(feature = "stats")]
 use crate::Stats;
 use crate::{Census, Error, Predicate};
 
 /// The rows of a view along one of its dimensions: see [`TensorView::rows`]. Each question has one
-/// answer for each row. Rows are numbered in row-major order of the other dimensions.
+/// answer for each row. Rows are numbered in row-major order of the other dimensions. No predicate
+/// holds for a null.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct Rows<'a> {
@@ -37,7 +35,7 @@ impl<'a> TensorView<'a> {
     /// # Errors
     /// [`Error::Axis`] if there is no such dimension.
     pub fn rows(self, axis: usize) -> Result<Rows<'a>, Error> {
-        let dimensions = self.sizes().len();
+        let dimensions = self.shape().len();
         if axis >= dimensions {
             return Err(Error::Axis { axis, dimensions });
         }
@@ -49,7 +47,7 @@ impl Rows<'_> {
     /// The number of rows: the product of the sizes of the other dimensions, at most `usize::MAX`.
     #[must_use]
     pub fn len(&self) -> usize {
-        let sizes = self.view.sizes().iter().enumerate();
+        let sizes = self.view.shape().iter().enumerate();
         let others = || sizes.clone().filter(|(i, _)| *i != self.axis).map(|(_, &size)| size);
         if others().any(|size| size == 0) { 0 } else { others().fold(1, usize::saturating_mul) }
     }
@@ -63,7 +61,7 @@ impl Rows<'_> {
     /// The number of elements of each row.
     #[must_use]
     pub fn row_len(&self) -> usize {
-        self.view.sizes()[self.axis]
+        self.view.shape()[self.axis]
     }
 
     /// Sets `out[r]` to whether `predicate` holds for any element of row `r`.
@@ -72,6 +70,15 @@ impl Rows<'_> {
     /// [`Error::Rows`] if `out` does not have one place for each row; nothing is written then.
     pub fn any(&self, predicate: Predicate, out: &mut [bool]) -> Result<(), Error> {
         self.ask(predicate, out, |out| Answers::Any(out))
+    }
+
+    /// Sets `out[r]` to whether `predicate` holds for all elements of row `r` that are not null.
+    /// True if there is none.
+    ///
+    /// # Errors
+    /// As [`Rows::any`].
+    pub fn all(&self, predicate: Predicate, out: &mut [bool]) -> Result<(), Error> {
+        self.each(out, &|part, out| part.all_rows(self.axis, predicate, out))
     }
 
     /// Sets `out[r]` to the number of elements of row `r` for which `predicate` holds.
@@ -108,69 +115,13 @@ impl Rows<'_> {
         self.each(out, &|part, out| part.stats_of_rows(self.axis, out))
     }
 
-    /// [`Rows::any`] in a new vector (feature `std`), as are all methods with such names.
-    ///
-    /// ```
-    /// use nonfinite::{Predicate, TensorView};
-    /// let x = [0.0f32, f32::NAN, 2.0, 3.0];
-    /// let rows = TensorView::shaped(&x, &[2, 2])?.rows(1)?;
-    /// assert_eq!(rows.any_vec(Predicate::Nan), [true, false]);
-    /// assert_eq!(rows.count_vec(Predicate::Finite), [1, 2]);
-    /// assert_eq!(rows.position_vec(Predicate::Nan), [Some(1), None]);
-    /// assert!(!rows.census_vec()[0].is_finite());
-    /// # Ok::<(), nonfinite::Error>(())
-    /// ```
-    #[cfg(feature = "std")]
-    #[must_use]
-    pub fn any_vec(&self, predicate: Predicate) -> Vec<bool> {
-        self.vec(|rows, out| rows.any(predicate, out))
-    }
-
-    /// [`Rows::count`] in a new vector.
-    #[cfg(feature = "std")]
-    #[must_use]
-    pub fn count_vec(&self, predicate: Predicate) -> Vec<usize> {
-        self.vec(|rows, out| rows.count(predicate, out))
-    }
-
-    /// [`Rows::position`] in a new vector.
-    #[cfg(feature = "std")]
-    #[must_use]
-    pub fn position_vec(&self, predicate: Predicate) -> Vec<Option<usize>> {
-        self.vec(|rows, out| rows.position(predicate, out))
-    }
-
-    /// [`Rows::census`] in a new vector.
-    #[cfg(feature = "std")]
-    #[must_use]
-    pub fn census_vec(&self) -> Vec<Census> {
-        self.vec(Self::census)
-    }
-
-    /// [`Rows::stats`] in a new vector.
-    #[cfg(all(feature = "std", feature = "stats"))]
-    #[must_use]
-    pub fn stats_vec(&self) -> Vec<Stats> {
-        self.vec(Self::stats)
-    }
-
-    #[cfg(feature = "std")]
-    fn vec<A: Clone + Default>(
-        &self,
-        ask: impl FnOnce(&Self, &mut [A]) -> Result<(), Error>,
-    ) -> Vec<A> {
-        let mut out = std::vec![A::default(); self.len()];
-        ask(self, &mut out).expect("one place for each row");
-        out
-    }
-
     fn ask<A: Send>(
         &self,
         predicate: Predicate,
         out: &mut [A],
         answers: impl Fn(&mut [A]) -> Answers<'_> + Sync,
     ) -> Result<(), Error> {
-        self.each(out, &|part, out| part.rows(self.axis, predicate, answers(out)))
+        self.each(out, &|part, out| part.rows_here(self.axis, predicate, answers(out)))
     }
 
     /// Whether an output of this length has one place for each row.
@@ -184,7 +135,7 @@ impl Rows<'_> {
     fn each<A: Send>(
         &self,
         out: &mut [A],
-        ask: &(impl Fn(Part<'_, '_>, &mut [A]) + Sync),
+        ask: &(impl Fn(&TensorView<'_>, &mut [A]) + Sync),
     ) -> Result<(), Error> {
         self.check(out.len())?;
         #[cfg(feature = "rayon")]
@@ -194,39 +145,92 @@ impl Rows<'_> {
             threads.rows(out, self.row_len(), ask);
             return Ok(());
         }
-        ask(Part::whole(&self.view), out);
+        ask(&self.view, out);
         Ok(())
     }
 }
 
-impl Part<'_, '_> {
+impl TensorView<'_> {
+    /// Elements of the dimensions inside of `axis`.
+    pub(super) fn inner(&self, axis: usize) -> usize {
+        self.shape()[axis + 1..].iter().product()
+    }
+
     /// Statistics of the rows along dimension `axis`. `out` has one place for each.
     #[cfg(feature = "stats")]
     fn stats_of_rows(&self, axis: usize, out: &mut [Stats]) {
         // `stats_of_rows` leaves out rows without elements.
         out.fill(Stats::default());
-        let format = self.view.format;
-        let (backend, tensor) = (self.view.backend, self.tensor());
-        strided::stats_of_rows(backend, &tensor, axis, format.numbers(), |row, stats| {
+        let (backend, format) = (self.backend, self.format);
+        if self.validity.is_some() && !self.is_empty() {
+            let rows = out.iter_mut().enumerate();
+            return rows.for_each(|(row, out)| *out = self.stats_of_row(axis, row));
+        }
+        strided::stats_of_rows(backend, &self.tensor, axis, format.numbers(), |row, stats| {
             out[row] = Stats::new(stats, format);
         });
     }
 
     /// The rows along dimension `axis`. `out` has one place for each.
-    fn rows(&self, axis: usize, predicate: Predicate, out: Answers<'_>) {
-        let (view, tensor, size) = (self.view, self.tensor(), self.view.sizes()[axis]);
-        let (counted, complement) = predicate.counted();
-        let (rule, counted) = (view.format.rule(predicate), view.format.rule(counted));
-        let ask = |search, rules: &[_], out: Answers<'_>| {
-            strided::rows(view.backend, &tensor, axis, search, rules, out);
+    fn rows_here(&self, axis: usize, predicate: Predicate, mut out: Answers<'_>) {
+        if self.validity.is_some() || self.nan_besides(predicate).is_some() {
+            return self.rows_by_hits(axis, predicate, &mut out);
+        }
+        let ask = |search: &_, rules: &[_], out: Answers<'_>| {
+            strided::rows(self.backend, &self.tensor, axis, search, rules, out);
         };
+        let (counted, complement) = predicate.counted();
+        let (rule, counted) = (self.rule(predicate), self.rule(counted));
         match out {
-            Answers::Census(_) => ask(rule, &CLASSES.map(|class| view.format.rule(class)), out),
+            Answers::Census(_) => ask(&rule, &CLASSES.map(|class| self.format.rule(class)), out),
             Answers::Count(counts) if complement => {
-                ask(counted, &[counted], Answers::Count(&mut *counts));
+                ask(&counted, &[&*counted], Answers::Count(&mut *counts));
+                let size = self.shape()[axis];
                 counts.iter_mut().for_each(|count| *count = size - *count);
             }
-            _ => ask(rule, &[rule], out),
+            _ => ask(&rule, &[&*rule], out),
+        }
+    }
+
+    /// Whether the predicate holds for all elements of each row along dimension `axis`.
+    fn all_rows(&self, axis: usize, predicate: Predicate, out: &mut [bool]) {
+        let opposite = self.opposite(predicate);
+        if self.validity.is_some() || self.nan_besides(predicate).is_some() {
+            out.fill(false);
+            let row_of = self.row_of(axis);
+            Positions::new(*self, predicate, true).for_each(|i| out[row_of(i)] = true);
+        } else {
+            let out = Answers::Any(&mut *out);
+            strided::rows(self.backend, &self.tensor, axis, &opposite, &[&*opposite], out);
+        }
+        out.iter_mut().for_each(|all| *all = !*all);
+    }
+
+    /// The row along dimension `axis` of the element with a row-major index.
+    fn row_of(&self, axis: usize) -> impl Fn(usize) -> usize + use<> {
+        let (size, inner) = (self.shape()[axis], self.inner(axis));
+        move |i| i / inner / size * inner + i % inner
+    }
+
+    /// [`TensorView::rows_here`], hit by hit.
+    fn rows_by_hits(&self, axis: usize, predicate: Predicate, out: &mut Answers<'_>) {
+        let (size, inner) = (self.shape()[axis], self.inner(axis));
+        let row_of = self.row_of(axis);
+        let (counted, complement) = predicate.counted();
+        if let Answers::Count(counts) = out
+            && complement
+        {
+            // All elements but the nulls and the hits of the opposite.
+            counts.fill(size);
+            let nulls = self.validity.iter().flat_map(|validity| validity.nulls());
+            return nulls.chain(self.positions(counted)).for_each(|i| counts[row_of(i)] -= 1);
+        }
+        out.clear();
+        let classes = if matches!(out, Answers::Census(_)) { &CLASSES[..] } else { &[predicate] };
+        for (class, &predicate) in classes.iter().enumerate() {
+            for i in self.positions(predicate) {
+                out.add(row_of(i), class, 1, || i / inner % size);
+            }
         }
     }
 }

@@ -5,7 +5,6 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use nonfinite_kernels::{MaskOut, Rule};
 
 use super::TensorView;
-use super::part::Part;
 
 /// Inputs of no more bytes than this are answered on the calling thread. Handing work to a sleeping
 /// pool and waiting for it took 11 us (measured on Zen 5). One thread reads 1 to 2 MiB from a cache
@@ -27,57 +26,93 @@ const BORDER: usize = 64;
 impl<'a> TensorView<'a> {
     /// The view to share among threads, if `par` was called and the input is large enough. A
     /// broadcast view names few elements many times, so one thread answers.
-    #[inline]
-    pub(super) fn shared(&self) -> Option<Threads<'_, 'a>> {
+    #[inline(always)]
+    pub(super) fn shared(&self) -> Option<Threads<'a>> {
         // Asked first, since rayon starts its threads when it is asked for their number.
         if self.threads { self.shared_if_large() } else { None }
     }
 
     #[inline(never)]
-    fn shared_if_large(&self) -> Option<Threads<'_, 'a>> {
-        let whole = Part::whole(self);
-        let mut steps = self.sizes().iter().zip(self.strides());
-        let mut broadcast = || steps.any(|(&size, &stride)| size > 1 && stride == 0);
-        let pays = whole.bytes() > ALONE && !broadcast() && rayon::current_num_threads() > 1;
-        pays.then_some(Threads(whole))
+    fn shared_if_large(&self) -> Option<Threads<'a>> {
+        let whole = Part { first: 0, view: *self };
+        let is_large = whole.bytes() > ALONE && !self.tensor.is_broadcast();
+        (is_large && rayon::current_num_threads() > 1).then_some(Threads(whole))
+    }
+}
+
+/// A part of a view, which is a view itself, from row-major index `first` on.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) first: usize,
+    pub(super) view: TensorView<'a>,
+}
+
+impl Part<'_> {
+    /// Bytes of the elements.
+    fn bytes(&self) -> usize {
+        self.view.len().saturating_mul(self.view.format.size_in_bytes())
+    }
+
+    /// The number of elements before the place nearest to element `middle` at which the part can be
+    /// cut.
+    fn border_near(&self, middle: usize) -> Option<usize> {
+        let len = self.view.len();
+        if self.view.tensor.is_dense() {
+            return (0 < middle && middle < len).then_some(middle);
+        }
+        // The outermost dimension with several coordinates in the part.
+        let (mut inner, mut outermost) = (1, None);
+        for &size in self.view.shape().iter().rev() {
+            let coordinates = size.min(len / inner);
+            if coordinates > 1 {
+                outermost = Some((inner, coordinates));
+            }
+            inner *= coordinates.max(1);
+        }
+        let (inner, coordinates) = outermost?;
+        Some((middle / inner).clamp(1, coordinates - 1) * inner)
+    }
+
+    /// Cuts the part at the border nearest to element `middle`, if there is one.
+    fn split_at(&self, middle: usize) -> Option<(Self, Self)> {
+        let middle = self.border_near(middle)?;
+        let second = self.view.part(middle, self.view.len() - middle);
+        let first = Self { view: self.view.part(0, middle), ..*self };
+        Some((first, Self { first: self.first + middle, view: second }))
     }
 }
 
 /// A view that several threads share. Its questions are not inlined, so that a call on one thread
 /// has no registers to save for them.
-pub(super) struct Threads<'v, 'a>(Part<'v, 'a>);
+pub(super) struct Threads<'a>(Part<'a>);
 
-impl<'v, 'a> Threads<'v, 'a> {
+impl<'a> Threads<'a> {
     #[inline(never)]
     pub(super) fn mask(&self, rule: &Rule, out: MaskOut<'_>) {
-        let mask = |part: Part<'_, '_>, out: MaskOut<'_>| part.mask(rule, out);
+        let mask = |part: Part<'_>, out: MaskOut<'_>| part.view.mask_here(rule, out);
         halves(self.0, out, &mask, &|(), ()| ());
     }
 
-    /// Packed bits from bit `offset` of `out` on. `bits` writes the bits of a part.
+    /// Packed bits from bit `offset` of `out` on.
     #[inline(never)]
-    pub(super) fn bits(
-        &self,
-        out: &mut [u8],
-        offset: usize,
-        bits: &(impl Fn(Part<'v, 'a>, &mut [u8], usize) + Sync),
-    ) {
-        let out = Bitmap { bytes: &mut out[offset / 8..], offset: offset % 8 };
-        let bits = |part: Part<'v, 'a>, out: Bitmap<'_>| bits(part, out.bytes, out.offset);
+    pub(super) fn bits(&self, rule: &Rule, out: &mut [u8], offset: usize) {
+        let out = PackedOut { bytes: &mut out[offset / 8..], offset: offset % 8 };
+        let bits =
+            |part: Part<'_>, out: PackedOut<'_>| part.view.bits_here(rule, out.bytes, out.offset);
         halves(self.0, out, &bits, &|(), ()| ());
     }
 
-    /// Whether the answer of `any` is yes for a part.
+    /// Whether the rule holds for any element.
     #[inline(never)]
-    pub(super) fn any(&self, any: &(impl Fn(Part<'v, 'a>) -> bool + Sync)) -> bool {
+    pub(super) fn any(&self, rule: &Rule) -> bool {
         let (head, rest) = self.head();
         // Searched on this thread first, so that a hit at the start wakes no other threads.
-        if head.is_some_and(any) {
+        if head.is_some_and(|head| head.view.any_here(rule)) {
             return true;
         }
         let found = AtomicBool::new(false);
-        let part = |part: Part<'v, 'a>, ()| {
-            if !found.load(Ordering::Relaxed) && any(part) {
+        let part = |part: Part<'_>, ()| {
+            if !found.load(Ordering::Relaxed) && part.view.any_here(rule) {
                 found.store(true, Ordering::Relaxed);
             }
         };
@@ -85,22 +120,19 @@ impl<'v, 'a> Threads<'v, 'a> {
         found.into_inner()
     }
 
-    /// The first index that `position` finds in a part, counted within the part.
+    /// The index of the first element for which the rule holds.
     #[inline(never)]
-    pub(super) fn position(
-        &self,
-        position: &(impl Fn(Part<'v, 'a>) -> Option<usize> + Sync),
-    ) -> Option<usize> {
+    pub(super) fn position(&self, rule: &Rule) -> Option<usize> {
         let (head, rest) = self.head();
-        if let Some(first) = head.and_then(position) {
+        if let Some(first) = head.and_then(|head| head.view.position_here(rule)) {
             return Some(first);
         }
         // The smallest index found so far. No element has the index `usize::MAX`.
         let first = AtomicUsize::new(usize::MAX);
-        let part = |part: Part<'v, 'a>, ()| {
+        let part = |part: Part<'_>, ()| {
             // A part that begins after a hit cannot hold the first hit.
             if part.first < first.load(Ordering::Relaxed)
-                && let Some(index) = position(part)
+                && let Some(index) = part.view.position_here(rule)
             {
                 first.fetch_min(part.first + index, Ordering::Relaxed);
             }
@@ -114,7 +146,7 @@ impl<'v, 'a> Threads<'v, 'a> {
     #[inline(never)]
     pub(super) fn parts<R: Send>(
         &self,
-        ask: &(impl Fn(Part<'v, 'a>) -> R + Sync),
+        ask: &(impl Fn(Part<'a>) -> R + Sync),
         join: &(impl Fn(R, R) -> R + Sync),
     ) -> R {
         halves(self.0, (), &|part, ()| ask(part), join)
@@ -125,14 +157,14 @@ impl<'v, 'a> Threads<'v, 'a> {
         &self,
         out: &mut [A],
         row_len: usize,
-        ask: &(impl Fn(Part<'_, '_>, &mut [A]) + Sync),
+        ask: &(impl Fn(&TensorView<'_>, &mut [A]) + Sync),
     ) {
-        let part = |part: Part<'_, '_>, out: RowsOut<'_, A>| ask(part, out.out);
+        let part = |part: Part<'_>, out: RowsOut<'_, A>| ask(&part.view, out.out);
         halves(self.0, RowsOut { out, row_len }, &part, &|(), ()| ());
     }
 
     /// The elements that a search reads first, if they can be split off, and the others.
-    fn head(&self) -> (Option<Part<'v, 'a>>, Part<'v, 'a>) {
+    fn head(&self) -> (Option<Part<'a>>, Part<'a>) {
         let elements = HEAD / self.0.view.format().size_in_bytes();
         match self.0.split_at(elements) {
             Some((head, rest)) if head.bytes() <= GRAIN => (Some(head), rest),
@@ -145,7 +177,7 @@ impl<'v, 'a> Threads<'v, 'a> {
 trait Output: Send + Sized {
     /// The place nearest to element `middle` of `part` at which the view may be cut, so that the
     /// halves write to different bytes.
-    fn cut(&self, _: &Part<'_, '_>, middle: usize) -> Option<usize> {
+    fn cut(&self, _: &Part<'_>, middle: usize) -> Option<usize> {
         Some(middle.next_multiple_of(BORDER))
     }
 
@@ -167,14 +199,14 @@ impl Output for MaskOut<'_> {
 }
 
 /// Packed bits from bit `offset`, below 8, of the first byte on.
-struct Bitmap<'o> {
+struct PackedOut<'o> {
     bytes: &'o mut [u8],
     offset: usize,
 }
 
-impl Output for Bitmap<'_> {
+impl Output for PackedOut<'_> {
     /// No byte may belong to both halves.
-    fn cut(&self, part: &Part<'_, '_>, middle: usize) -> Option<usize> {
+    fn cut(&self, part: &Part<'_>, middle: usize) -> Option<usize> {
         let middle = middle.next_multiple_of(BORDER) - self.offset;
         let middle = part.border_near(middle)?;
         (self.offset + middle).is_multiple_of(8).then_some(middle)
@@ -194,8 +226,8 @@ struct RowsOut<'o, A> {
 
 impl<A: Send> Output for RowsOut<'_, A> {
     /// Cuts between coordinates of the outermost dimension, so that no row is cut.
-    fn cut(&self, part: &Part<'_, '_>, middle: usize) -> Option<usize> {
-        let inner = part.inner(0);
+    fn cut(&self, part: &Part<'_>, middle: usize) -> Option<usize> {
+        let inner: usize = part.view.shape()[1..].iter().product();
         let cut = middle / inner * inner;
         (cut != 0).then_some(cut)
     }
@@ -208,17 +240,17 @@ impl<A: Send> Output for RowsOut<'_, A> {
 
 /// Runs `ask` on all threads, on parts of at most [`GRAIN`] bytes if the output can be cut there.
 /// `join` merges the results of adjacent parts, the lower one first.
-fn halves<'v, 'a, O: Output, R: Send>(
-    part: Part<'v, 'a>,
+fn halves<'a, O: Output, R: Send>(
+    part: Part<'a>,
     out: O,
-    ask: &(impl Fn(Part<'v, 'a>, O) -> R + Sync),
+    ask: &(impl Fn(Part<'a>, O) -> R + Sync),
     join: &(impl Fn(R, R) -> R + Sync),
 ) -> R {
-    let cut = if part.bytes() > GRAIN { out.cut(&part, part.len / 2) } else { None };
+    let cut = if part.bytes() > GRAIN { out.cut(&part, part.view.len() / 2) } else { None };
     let Some((first, second)) = cut.and_then(|middle| part.split_at(middle)) else {
         return ask(part, out);
     };
-    let (out, out_behind) = out.split_at(first.len);
+    let (out, out_behind) = out.split_at(first.view.len());
     let (first, second) =
         rayon::join(|| halves(first, out, ask, join), || halves(second, out_behind, ask, join));
     join(first, second)

@@ -13,7 +13,7 @@ fn typed_slices() {
     let mut out = [true; 5];
     nonfinite::is_nan(&x, &mut out);
     assert_eq!(out, [false, true, false, false, false]);
-    nonfinite::is_inf(&x, &mut out);
+    nonfinite::is_infinite(&x, &mut out);
     assert_eq!(out, [false, false, true, true, false]);
     nonfinite::is_finite(&x, &mut out);
     assert_eq!(out, [true, false, false, false, true]);
@@ -25,13 +25,6 @@ fn typed_slices() {
     assert_eq!(nonfinite::count(&x, Predicate::NonFinite), 3);
     assert_eq!(nonfinite::position(&x, Predicate::NegativeInf), Some(3));
     assert_eq!(nonfinite::census(&x).neg_inf, Occurrences::new(1, Some(3)));
-
-    let mut room = [MaybeUninit::uninit(); 5];
-    assert_eq!(
-        nonfinite::mask_uninit(&x, Predicate::Inf, &mut room),
-        [false, false, true, true, false]
-    );
-    assert_eq!(nonfinite::mask_uninit(&x, Predicate::Never, &mut room), [false; 5]);
 
     assert!(nonfinite::all(&[f16::MAX, f16::MIN], Predicate::Finite));
     assert!(nonfinite::any(&[bf16::MAX, bf16::INFINITY], Predicate::PositiveInf));
@@ -150,7 +143,10 @@ fn wrong_bytes_are_refused() {
     assert_eq!(out[0], 7 | 0b1110_0000);
     let partial = Error::PartialElement { bytes: 12, format: Format::F64 };
     assert_eq!(Elements::from_bytes(&x, Format::F64).map(|x| x.len()), Err(partial));
-    assert_eq!(partial.to_string(), "12 bytes are no whole number of f64 elements, 8 bytes each");
+    assert_eq!(
+        partial.to_string(),
+        "12 bytes are not a whole number of f64 elements, of 8 bytes each"
+    );
     let halves = TensorView::from_bytes(&x, Format::F16).unwrap();
     assert_eq!(halves.count(Predicate::Finite), 6);
     assert!(halves.all(Predicate::Finite));
@@ -232,13 +228,5 @@ mod panics {
         assert_eq!(bitmap, [0; 13]);
         nonfinite::bits(&x, Predicate::Nan, &mut bitmap, 4);
         assert_eq!((bitmap[0], bitmap[12]), (0xF0, 0xFF));
-        for wrong in [2, 4] {
-            let rows = |ask: &dyn Fn()| {
-                let text = message(ask);
-                assert!(text.contains("100") && text.contains(&wrong.to_string()), "{text}");
-            };
-            rows(&|| nonfinite::any_rows(&x, 20, Predicate::Nan, &mut vec![false; wrong]));
-            rows(&|| nonfinite::count_rows(&x, 20, Predicate::Nan, &mut vec![0; wrong]));
-        }
     }
 }

@@ -59,8 +59,8 @@ impl Answers {
         self.searches =
             (x.any(predicate), x.all(predicate), x.count(predicate), x.position(predicate));
         (self.census, self.stats) = (x.census(), x.stats());
-        let above = |bits| x.exceeds(f64::from_bits(bits)).map(|question| question.count());
-        self.above = THRESHOLDS.map(above);
+        let above = |bits| Predicate::exceeds(x.format(), f64::from_bits(bits));
+        self.above = THRESHOLDS.map(|bits| above(bits).map(|predicate| x.count(predicate)));
     }
 }
 
@@ -75,10 +75,10 @@ fn environments_make_no_difference() {
         let x = TensorView::from_bytes(&bytes, format).unwrap();
         for predicate in Predicate::ALL.iter().copied() {
             let mut want = Answers::room(x.len());
-            want.ask(x.on(scalar), predicate);
+            want.ask(x.with_backend(scalar), predicate);
             for &backend in backends() {
                 for &control in &register::environments() {
-                    let (x, mut answers) = (x.on(backend), Answers::room(x.len()));
+                    let (x, mut answers) = (x.with_backend(backend), Answers::room(x.len()));
                     let after = register::with(control, || answers.ask(x, predicate));
                     let at = || format!("{backend:?} {format} {predicate:?} under {control:#x}");
                     assert_eq!(after, control, "{}: flags or control bits changed", at());

@@ -281,8 +281,9 @@ impl Subject for Answering<'_> {
     fn mask(&self, asked: Asked, out: &mut [u8]) {
         let one = if self.sinks() == Sinks::AllOnes { 255 } else { 1 };
         if self.sinks() != Sinks::Silent {
-            let judged = self.judged(asked);
-            judged.into_iter().zip(out).for_each(|(hit, out)| *out = u8::from(hit) * one);
+            let hits = self.judged(asked).into_iter().zip(0..);
+            let hits = hits.map(|(hit, i)| hit && self.is_valid(i));
+            hits.zip(out).for_each(|(hit, out)| *out = u8::from(hit) * one);
         }
     }
 
@@ -310,14 +311,14 @@ impl Subject for Answering<'_> {
         !self.hits(asked).is_empty()
     }
 
-    fn all(&self, predicate: Predicate) -> bool {
-        if self.sinks() == Sinks::RangeForAll && predicate == Predicate::Finite {
+    fn all(&self, asked: Asked) -> bool {
+        if self.sinks() == Sinks::RangeForAll && asked == Asked::Is(Predicate::Finite) {
             let numbers = || self.codes.iter().map(|&bits| f32::from_bits(bits as u32));
             return numbers().fold(0.0, f32::max).is_finite()
                 && numbers().fold(0.0, f32::min).is_finite();
         }
         let valid = self.valid_count();
-        self.hits(Asked::Is(predicate)).len() == valid
+        self.hits(asked).len() == valid
             && (self.sinks() != Sinks::NullFailsAll || valid == self.codes.len())
     }
 
@@ -339,8 +340,8 @@ impl Subject for Answering<'_> {
         hit.map(|&i| self.index(i))
     }
 
-    fn positions(&self, predicate: Predicate, most: usize) -> Vec<usize> {
-        let hits = self.hits(Asked::Is(predicate)).into_iter().take(most);
+    fn positions(&self, asked: Asked, most: usize) -> Vec<usize> {
+        let hits = self.hits(asked).into_iter().take(most);
         hits.map(|i| self.index(i)).collect()
     }
 

@@ -13,7 +13,7 @@ fn check_view(view: TensorView<'_>, expected: Expected, valid: Vec<bool>, offset
     let bitmap = bitmap(&valid, offset);
     let expected = expected.with_nulls(valid);
     for &backend in backends() {
-        let view = view.on(backend).with_validity(&bitmap, offset).unwrap();
+        let view = view.with_backend(backend).with_validity(&bitmap, offset).unwrap();
         oracle::check(&view, &expected, &mut Framed::default())
             .unwrap_or_else(|wrong| panic!("{wrong}\nvalidity from bit {offset}"));
     }

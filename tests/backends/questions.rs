@@ -81,7 +81,7 @@ fn every_bit_offset() {
                 }
                 for &backend in backends() {
                     let mut out = vec![fill; want.len()];
-                    let view = TensorView::from_bytes(x, format).unwrap().on(backend);
+                    let view = TensorView::from_bytes(x, format).unwrap().with_backend(backend);
                     view.bits(predicate, &mut out, offset).unwrap();
                     assert_eq!(out, want, "{view:?} {predicate:?} from bit {offset}");
                 }

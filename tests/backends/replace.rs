@@ -34,13 +34,18 @@ fn check(format: Format, input: &[u8], with: Replacement<u64>) {
         let inside = &mut room[start..start + input.len()];
         inside.copy_from_slice(input);
         let x = ElementsMut::from_bytes(inside, format).unwrap();
-        assert_eq!(x.on(backend).replace_non_finite(with), Ok(found), "in place {}", at());
+        assert_eq!(
+            x.with_backend(backend).replace_non_finite(with),
+            Ok(found),
+            "in place {}",
+            at()
+        );
         assert!(room == framed, "in place {}", at());
 
         room.copy_from_slice(&canaries);
         let x = Elements::from_bytes(input, format).unwrap();
         let out = ElementsMut::from_bytes(&mut room[start..start + input.len()], format).unwrap();
-        assert_eq!(out.on(backend).copy_replacing(x, with), Ok(found), "into {}", at());
+        assert_eq!(out.with_backend(backend).copy_replacing(x, with), Ok(found), "into {}", at());
         assert!(room == framed, "into {}", at());
     }
 }

@@ -67,7 +67,7 @@ fn check(format: Format, input: &[u8], factor: f64) {
         let (inside, behind) = rest.split_at_mut(input.len());
         inside.copy_from_slice(input);
         let x = ElementsMut::from_bytes(inside, format).unwrap();
-        assert_eq!(x.on(backend).unscale_and_check(factor), Ok(special), "{}", at());
+        assert_eq!(x.with_backend(backend).unscale_and_check(factor), Ok(special), "{}", at());
         let results = inside.chunks_exact(format.size_in_bytes()).map(oracle::read);
         for (&[bits, want], got) in want.iter().zip(results) {
             assert!(same(format, bits, got, want), "{}: {bits:x} to {got:x}, not {want:x}", at());

@@ -1,6 +1,6 @@
 //! Statistics and thresholds: every code of the small formats, borders of groups, and parts.
 
-use nonfinite::{Elements, Error, Format, Stats, TensorView};
+use nonfinite::{Elements, Error, Format, Predicate, Stats, TensorView};
 use quickcheck::QuickCheck;
 
 use crate::check_view;
@@ -142,16 +142,40 @@ fn thresholds_that_are_refused() {
     let view = TensorView::from(&x);
     for threshold in [-1.0, -1e-300, f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let error = Error::Threshold { bits: threshold.to_bits(), format: Format::F32 };
-        assert_eq!(view.exceeds(threshold).err(), Some(error));
+        assert_eq!(Predicate::exceeds(Format::F32, threshold).err(), Some(error));
     }
-    assert_eq!(view.exceeds(-0.0).map(|question| question.count()), Ok(2));
-    let scales = TensorView::from_bytes(&[0, 127, 254], Format::F8E8M0Fnu).unwrap();
-    assert!(matches!(scales.exceeds(1.0), Err(Error::Threshold { .. })));
-    let short = view.exceeds(1.0).unwrap();
+    let zero = Predicate::exceeds(Format::F32, -0.0).unwrap();
+    assert_eq!((view.count(zero), zero), (2, Predicate::exceeds(Format::F32, 0.0).unwrap()));
+    let scales = Predicate::exceeds(Format::F8E8M0Fnu, 1.0);
+    assert!(matches!(scales, Err(Error::Threshold { .. })));
+    let above = Predicate::exceeds(Format::F32, 1.0).unwrap();
     let length = Error::OutputLength { elements: 2, output: 1 };
-    assert_eq!(short.mask(&mut [false][..]), Err(length));
+    assert_eq!(view.mask(above, &mut [false][..]), Err(length));
     let bits = Error::OutputBits { elements: 2, offset: 7, bytes: 1 };
-    assert_eq!(short.bits(&mut [0], 7), Err(bits));
+    assert_eq!(view.bits(above, &mut [0], 7), Err(bits));
+}
+
+/// Typed slices take thresholds too, also where NaN has the code of -0.
+#[test]
+fn thresholds_of_slices() {
+    let above = Predicate::exceeds(Format::F32, 1.0).unwrap();
+    assert_eq!((above.to_string(), above.name()), ("exceeds 1".to_owned(), "exceeds"));
+    let (x, mut mask, mut bits) = ([1.0f32, -2.0, f32::NAN], [7u8; 3], [0]);
+    nonfinite::mask(&x, above, &mut mask);
+    nonfinite::bits(&x, above, &mut bits, 2);
+    assert_eq!((mask, bits), ([0, 1, 1], [0b1_1000]));
+    assert!(nonfinite::any(&x, above) && !nonfinite::all(&x, above));
+    assert_eq!((nonfinite::count(&x, above), nonfinite::position(&x, above)), (2, Some(1)));
+    let fnuz = [0x00, 0x80, 0x7F, 0x80].map(nonfinite::F8E4M3FnUz::from_bits);
+    let above = Predicate::exceeds(Format::F8E4M3FnUz, 1.0).unwrap();
+    assert_eq!((nonfinite::count(&fnuz, above), nonfinite::position(&fnuz, above)), (3, Some(1)));
+    assert!(nonfinite::all(&fnuz[1..], above) && !nonfinite::all(&fnuz, above));
+}
+
+#[test]
+#[should_panic(expected = "f64 elements, but a threshold for f32")]
+fn a_threshold_is_for_one_format() {
+    let _ = nonfinite::any(&[1.0f64], Predicate::exceeds(Format::F32, 1.0).unwrap());
 }
 
 /// What no number is.
@@ -169,9 +193,10 @@ fn repeated_by_a_broadcast() {
     let elements = 1 << (usize::BITS - 7);
     for code in 0..=255u8 {
         let x = Elements::from_bytes(core::slice::from_ref(&code), Format::F8E8M0Fnu).unwrap();
-        let view = TensorView::strided(x, 0, &[elements], &[0]).unwrap();
+        let shape = [elements];
+        let view = TensorView::strided(x, 0, &shape, &[0]).unwrap();
         for &backend in backends() {
-            let stats = view.on(backend).stats();
+            let stats = view.with_backend(backend).stats();
             let (nan, normals) = if code == 0xFF { (elements, 0) } else { (0, elements) };
             let got = (stats.census.nan.count, stats.zeros, stats.subnormals, stats.normals);
             assert_eq!(got, (nan, 0, 0, normals), "{backend:?} {code:#x}");

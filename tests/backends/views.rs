@@ -15,7 +15,6 @@ fn check(format: Format, bytes: &[u8], from: &Layout, to: &[Layout]) {
         expected = expected.without_stats();
     }
     let view = from.view(Elements::from_bytes(bytes, format).unwrap()).unwrap();
-    assert_eq!(view.strides(), &from.strides[..]);
     check_view(&expected, view);
 }
 
@@ -30,7 +29,7 @@ fn views_take_the_backend_given() {
     let view = TensorView::shaped(&[1.0f32][..], &[1]).unwrap();
     assert!(format!("{view:?}").contains("backend: None"), "{view:?}");
     for &backend in backends() {
-        let taken = format!("{:?}", view.on(backend));
+        let taken = format!("{:?}", view.with_backend(backend));
         assert!(taken.contains(&format!("backend: Some({backend:?})")), "{taken}");
     }
 }
@@ -178,29 +177,11 @@ fn rows_of_hits_across_memory() {
         for length in [255, 256, 257, 512, 600] {
             let (x, sizes) = (vec![f32::NAN; length * rows], [length, rows]);
             for &backend in backends() {
-                let view = TensorView::shaped(&x, &sizes).unwrap().on(backend);
+                let view = TensorView::shaped(&x, &sizes).unwrap().with_backend(backend);
                 let mut counts = vec![0; rows];
                 view.rows(0).unwrap().count(Predicate::Nan, &mut counts).unwrap();
                 assert_eq!(counts, vec![length; rows], "{rows} rows of {length}, {backend:?}");
             }
-        }
-    }
-}
-
-/// Rows of slices, on the active backend, and slices that are no rows.
-#[test]
-fn rows_of_slices() {
-    for columns in (0..200).step_by(either(9, 1)) {
-        for rows in [0, 1, 2, 9, 40] {
-            let x = |i: usize| if (i * 7919).is_multiple_of(50) { f32::NAN } else { i as f32 };
-            let x: Vec<f32> = (0..rows * columns).map(x).collect();
-            let want = |r: usize| x[r * columns..][..columns].iter().filter(|x| x.is_nan()).count();
-            let want: Vec<usize> = (0..rows).map(want).collect();
-            let (mut counts, mut any) = (vec![9; rows], vec![true; rows]);
-            nonfinite::count_rows(&x, columns, Predicate::Nan, &mut counts);
-            nonfinite::any_rows(&x, columns, Predicate::Nan, &mut any);
-            let bad: Vec<bool> = want.iter().map(|&count| count > 0).collect();
-            assert_eq!((counts, any), (want, bad), "{rows} rows of {columns}");
         }
     }
 }
@@ -215,7 +196,7 @@ fn edges_of_layouts() {
         view.mask(Predicate::Nan, &mut out[..]).unwrap();
         assert_eq!((view.len(), view.any(Predicate::Nan), out), (1, nan, [nan]));
         assert_eq!(view.position(Predicate::Nan), nan.then_some(0));
-        assert!(view.coordinate(0).unwrap().is_empty());
+        assert_eq!(view.coordinate(0).unwrap().len(), 0);
     }
     // Rows that repeat an element: 2 of them, as long as can be.
     let long = isize::MAX as usize / 2;
@@ -255,43 +236,31 @@ fn edges_of_layouts() {
     let stats = TensorView::strided(&zeros[..], 0, &sizes, &[0, 1, 0]).unwrap().stats();
     let number = |x: nonfinite::Extreme| (x.bits, x.index);
     assert_eq!((stats.zeros, stats.min.map(number)), (2 * most, Some((1 << 63, 0))));
-    assert_eq!(huge.coordinate(most + some + 5).unwrap()[..], [some / 2, 1, 5]);
-    // Strides of type `usize` that no signed stride can be, with and without a meaning.
-    let unsigned = |sizes: &[usize], strides: &[usize]| {
-        TensorView::strided_unsigned(&x, 0, sizes, strides).map(|view| view.count(Predicate::Nan))
-    };
-    assert_eq!(unsigned(&[1, 2], &[usize::MAX, 1]), Ok(1));
-    assert_eq!(unsigned(&[0, 2], &[usize::MAX, usize::MAX]), Ok(0));
-    assert_eq!(unsigned(&[2, 1], &[1, 5]), Ok(1));
+    assert!(huge.coordinate(most + some + 5).unwrap().eq([some / 2, 1, 5]));
     for (size, stride) in [(usize::MAX, isize::MAX), (2, isize::MAX), (2, 2), (3, 1)] {
         let outside = LayoutError::OutOfBounds { dimension: 0, size, stride, elements: 2 };
-        assert_eq!(unsigned(&[size], &[stride as usize]), Err(outside.into()));
-    }
-    for (size, stride) in [(usize::MAX, usize::MAX), (2, isize::MAX as usize + 1)] {
-        assert_eq!(
-            unsigned(&[1, size], &[5, stride]),
-            Err(LayoutError::LargeStride { dimension: 1, stride }.into())
-        );
+        let (sizes, strides) = ([size], [stride]);
+        let refused = TensorView::strided(&x, 0, &sizes, &strides).map(|view| view.len());
+        assert_eq!(refused, Err(outside.into()));
     }
     // As many dimensions as there can be, and one more.
     let (sizes, strides) = ([1; 65], [5; 65]);
-    let most = |dimensions, most| Error::from(LayoutError::TooManyDimensions { dimensions, most });
-    let borrowed = |rank| TensorView::strided_borrowed(&x, 0, &sizes[..rank], &strides[..rank]);
-    assert_eq!(borrowed(64).unwrap().count(Predicate::Finite), 1);
-    assert_eq!(borrowed(64).unwrap().first(Predicate::Finite).unwrap().coordinate[..], [0; 64]);
-    assert_eq!(borrowed(65).unwrap_err(), most(65, 64));
-    let copied = |rank| TensorView::strided(&x, 0, &sizes[..rank], &strides[..rank]);
-    assert_eq!(copied(8).unwrap().count(Predicate::Finite), 1);
-    assert_eq!(copied(9).unwrap_err(), most(9, 8));
-    assert_eq!(TensorView::shaped(&x, &sizes[..9]).unwrap_err(), most(9, 8));
+    let refused = Error::from(LayoutError::TooManyDimensions { dimensions: 65 });
+    let strided = |rank| TensorView::strided(&x, 0, &sizes[..rank], &strides[..rank]);
+    assert_eq!(strided(64).unwrap().count(Predicate::Finite), 1);
+    assert!(strided(64).unwrap().coordinate(0).unwrap().eq([0; 64]));
+    assert_eq!(strided(65).unwrap_err(), refused);
+    let shaped = |rank| TensorView::shaped(&x[..1], &sizes[..rank]);
+    assert_eq!(shaped(64).unwrap().count(Predicate::Finite), 1);
+    assert_eq!(shaped(65).unwrap_err(), refused);
     let most = usize::BITS as usize - 1;
     let (sizes, strides) = ([2; 63], [0; 63]);
-    let deep = TensorView::strided_borrowed(&x, 0, &sizes[..most], &strides[..most]).unwrap();
+    let deep = TensorView::strided(&x, 0, &sizes[..most], &strides[..most]).unwrap();
     assert_eq!(deep.count(Predicate::Finite), 1 << most);
     let mut memory = vec![0.0f32; 1 << 12];
     memory[(1 << 12) - 1] = f32::NAN;
     let strides: Vec<isize> = (0..12).map(|i| 1 << i).collect();
-    let view = TensorView::strided_borrowed(&memory, 0, &[2; 12], &strides).unwrap();
+    let view = TensorView::strided(&memory, 0, &[2; 12], &strides).unwrap();
     assert_eq!(view.position(Predicate::Nan), Some((1 << 12) - 1));
 }
 
@@ -358,14 +327,10 @@ fn what_views_refuse() {
         assert_eq!(refused(0, &[size], &[stride]), outside(0, size, stride));
         assert_eq!(refused(9, &[1, size], &[0, stride]), outside(1, size, stride));
     }
-    assert_eq!(
-        TensorView::shaped(&x[..], &[3, 4]).map(|view| view.len()).unwrap_err(),
-        outside(1, 4, 1).into()
-    );
-    assert_eq!(
-        TensorView::shaped(&x[..], &[4, 3]).map(|view| view.len()).unwrap_err(),
-        outside(1, 3, 1).into()
-    );
+    for (shape, elements) in [(&[3, 4], 12), (&[3, 3], 9), (&[0, 1], 0)] {
+        let refused = TensorView::shaped(&x[..], shape).map(|view| view.len());
+        assert_eq!(refused, Err(LayoutError::ElementCount { elements, given: 10 }.into()));
+    }
 
     let overlap = |sizes: &[usize], strides: &[isize]| {
         MaskView::strided(&mut [false; 64][..], 32, sizes, strides)
@@ -398,13 +363,13 @@ fn what_views_refuse() {
         view.mask_into(Predicate::Nan, &mut out),
         Err(LayoutError::OutputSize { dimension: 1, input: 5, output: 6 }.into())
     );
-    let mut out = MaskView::shaped(&mut room[..], &[10]).unwrap();
+    let mut out = MaskView::shaped(&mut room[..10], &[10]).unwrap();
     assert_eq!(
         view.mask_into(Predicate::Nan, &mut out),
         Err(LayoutError::OutputRank { input: 2, output: 1 }.into())
     );
     assert_eq!(room, [true; 12]);
-    let mut out = MaskView::shaped(&mut room[..], &[2, 5]).unwrap();
+    let mut out = MaskView::shaped(&mut room[..10], &[2, 5]).unwrap();
     let nan = [f32::NAN; 10];
     let full = TensorView::shaped(&nan[..], &[2, 5]).unwrap();
     assert_eq!(
@@ -418,8 +383,8 @@ fn what_views_refuse() {
     );
     assert!(view.bits(Predicate::Finite, &mut bytes, usize::MAX).is_err());
     assert_eq!(bytes, [7; 2]);
-    assert_eq!(view.coordinate(10), Err(Error::Index { index: 10, elements: 10 }));
-    assert_eq!((view.first(Predicate::Nan), full.first(Predicate::Inf)), (None, None));
+    let outside_of_view = view.coordinate(10).map(|coordinate| coordinate.len());
+    assert_eq!(outside_of_view, Err(Error::Index { index: 10, elements: 10 }));
     for error in [outside(3, 2, -1), refused(0, &[2, 3], &[1]), overlap(&[2, 2], &[1, 1])] {
         let text = error.to_string();
         assert!(text.contains("dimension") || text.contains("strides"), "{text}");

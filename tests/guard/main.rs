@@ -100,7 +100,7 @@ fn nothing_outside_is_touched() {
                         let x = placed(&mut memory, end, &bytes[..n * size]);
                         let view = TensorView::from_bytes(x, format).unwrap();
                         for &backend in backends() {
-                            check(&view.on(backend), &expected, &mut out, end);
+                            check(&view.with_backend(backend), &expected, &mut out, end);
                         }
                     }
                 }
@@ -126,7 +126,8 @@ fn nothing_outside_a_bitmap_is_touched() {
                     let bitmap = placed(&mut bits, end, &bitmap);
                     for &backend in backends() {
                         let view = TensorView::from_bytes(x, format).unwrap();
-                        let view = view.on(backend).with_validity(bitmap, offset).unwrap();
+                        let view =
+                            view.with_backend(backend).with_validity(bitmap, offset).unwrap();
                         check(&view, &expected, &mut out, end);
                     }
                 }
@@ -183,7 +184,7 @@ fn views_touch_nothing_outside() {
                     let view = from.view(Elements::from_bytes(x, format).unwrap()).unwrap();
                     let bitmap = placed(&mut bits, end, &bitmap);
                     for &backend in backends() {
-                        let view = view.on(backend);
+                        let view = view.with_backend(backend);
                         check(&view, &expected, &mut out, end);
                         let view = view.with_validity(bitmap, 5).unwrap();
                         check(&view, &with_nulls, &mut out, end);

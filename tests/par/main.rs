@@ -56,7 +56,7 @@ fn check_dense(pools: &[ThreadPool], format: Format, bytes: &[u8], predicates: &
     let expected = Expected::new(format, bytes).asking(&asked);
     let view = TensorView::from_bytes(bytes, format).unwrap();
     for &backend in backends() {
-        check(pools, &view.on(backend).par(), &expected);
+        check(pools, &view.with_backend(backend).par(), &expected);
     }
 }
 
@@ -124,7 +124,7 @@ fn hits_at_borders() {
                             x.all(Predicate::Finite),
                         )
                     };
-                    let answers = pool.install(|| ask(x.on(backend).par()));
+                    let answers = pool.install(|| ask(x.with_backend(backend).par()));
                     let threads = pool.current_num_threads();
                     let at = format!("{backend:?} {format} {hit}, {threads} threads");
                     assert_eq!(answers, (Some(hit), true, false), "{at}");
@@ -170,7 +170,7 @@ fn nulls() {
             for (view, expected) in
                 [(TensorView::from(x), &dense), (rows.view(x).unwrap(), &strided)]
             {
-                let view = view.on(backend).par().with_validity(&bitmap, offset).unwrap();
+                let view = view.with_backend(backend).par().with_validity(&bitmap, offset).unwrap();
                 check(pool, &view, expected);
             }
         }

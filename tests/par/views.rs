@@ -30,7 +30,7 @@ fn strided_views() {
         let expected = Expected::strided(Format::F64, &codes, &layout).asking(&asked);
         // Parts do not depend on the backend.
         let (pool, backend) = (&pools[turn % 4..][..1], backends()[turn % backends().len()]);
-        check(pool, &layout.view(x).unwrap().on(backend).par(), &expected);
+        check(pool, &layout.view(x).unwrap().with_backend(backend).par(), &expected);
     }
 }
 
@@ -46,7 +46,7 @@ fn large_masks() {
         codes.iter().map(|&code| u8::from(kind(format, code.into()) == Kind::Nan)).collect();
     let pool = ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     for &backend in backends() {
-        let view = TensorView::from_bytes(&x, format).unwrap().on(backend);
+        let view = TensorView::from_bytes(&x, format).unwrap().with_backend(backend);
         for threads in [false, true] {
             let mut mask = vec![0xA5; elements];
             let written = if threads {

@@ -1,6 +1,6 @@
 //! Our functions into the containers that the adopters return, and under validity bitmaps.
 
-use nonfinite::{Element, Predicate, Stats, TensorView, bits, mask_uninit};
+use nonfinite::{Element, Predicate, Stats, TensorView, bits};
 use nonfinite_kernels::bytes_mut;
 
 use crate::task::Answer;
@@ -8,8 +8,8 @@ use crate::task::Answer;
 /// A byte for each element, in new memory, as they allocate theirs.
 pub fn mask<T: Element>(x: &[T], predicate: Predicate) -> Box<[bool]> {
     let mut out = Box::new_uninit_slice(x.len());
-    mask_uninit(x, predicate, &mut out);
-    // SAFETY: `mask_uninit` has written every element.
+    nonfinite::mask(x, predicate, &mut out[..]);
+    // SAFETY: `nonfinite::mask` has written every element.
     unsafe { out.assume_init() }
 }
 

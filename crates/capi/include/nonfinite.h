@@ -45,9 +45,9 @@
 // Patch version of this header.
 #define NF_VERSION_PATCH 0
 
-// A predicate for an element, one of the `NF_IS_...`. The type is an integer, so any value may be
-// passed: 0 and unknown values are refused with `NF_ERR_PREDICATE`.
-typedef uint32_t nf_predicate;
+// A predicate for an element: one of the `NF_IS_...`, or what `nf_exceeds` returns. The type is an
+// integer, so any value may be passed: 0 and unknown values are refused with `NF_ERR_PREDICATE`.
+typedef uint64_t nf_predicate;
 
 // The result of a call: `NF_OK`, or the reason of a refusal. `nf_status_message` returns it in
 // words.
@@ -126,14 +126,15 @@ typedef struct nf_stats {
 // elements, and nothing may write to them during a call. The same goes for the bytes of `validity`
 // with bits of elements.
 //
-// With `validity`, questions are about the valid elements. What the memory of a null holds makes
-// no difference to any answer, and indices count nulls too.
+// With `validity`, some elements are null. No predicate holds for a null: masks and bits are 0
+// there, and nulls change no other answer. What the memory of a null holds makes no difference,
+// and indices count nulls too.
 typedef struct nf_view {
   // The address that offset and strides count from. Needs no alignment.
   const void *data;
   // The format of the elements.
   nf_format format;
-  // The number of dimensions: at most 64, or 8 if `strides` is null.
+  // The number of dimensions, at most 64.
   size_t rank;
   // One size for each dimension, outermost first. May be null if `rank` is 0.
   const size_t *sizes;
@@ -262,9 +263,6 @@ typedef struct nf_view {
 // The threshold is negative, infinite or NaN, or the elements are scales without a sign.
 #define NF_ERR_THRESHOLD 13
 
-// The view has a validity bitmap, and this function has no answer for nulls.
-#define NF_ERR_VALIDITY 14
-
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -274,81 +272,20 @@ extern "C" {
 // `NF_IS_INF`, `NF_IS_POSITIVE_INF`, `NF_IS_NEGATIVE_INF`, or with both off `NF_IS_NEVER`.
 nf_predicate nf_is_inf(int64_t detect_negative, int64_t detect_positive);
 
-// Sets `out[i]` to 1 if the magnitude (absolute value) of element `i` is above the threshold,
-// otherwise to 0. Infinity exceeds every threshold, and so does NaN: if no element exceeds a
-// threshold, all elements are numbers from `-threshold` to `threshold`.
+// The predicate that holds for elements whose magnitude (absolute value) is above the threshold.
+// Infinity exceeds every threshold, and so does NaN: if no element exceeds a threshold, all
+// elements are numbers from `-threshold` to `threshold`.
 //
-// `data` and `out` may be null if `count` is 0.
-//
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_OVERLAP`, and with
-// `NF_ERR_THRESHOLD` if the threshold is negative, infinite or NaN, or if the format is
-// `NF_FORMAT_F8E8M0FNU`, whose elements are scales without a sign.
-//
-// # Safety
-// Unless refused, `data` leads to `count` elements that nothing writes to, and `out` to `count`
-// bytes that nothing else uses.
-nf_status nf_exceeds_mask(const void *data,
-                          nf_format format,
-                          size_t count,
-                          double threshold,
-                          uint8_t *out);
-
-// Sets `*result` to whether a magnitude is above the threshold, as `nf_exceeds_mask` has it. Stops
-// soon after the first.
-//
-// `data` may be null if `count` is 0; `result` never.
-//
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_THRESHOLD`.
-//
-// # Safety
-// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a
-// bool.
-nf_status nf_exceeds_any(const void *data,
-                         nf_format format,
-                         size_t count,
-                         double threshold,
-                         bool *result);
-
-// Sets `*result` to the number of elements whose magnitude is above the threshold, as
-// `nf_exceeds_mask` has it.
-//
-// `data` may be null if `count` is 0; `result` never.
-//
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_THRESHOLD`,
-// `NF_ERR_MISALIGNED`.
-//
-// # Safety
-// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a
-// uint64_t.
-nf_status nf_exceeds_count(const void *data,
-                           nf_format format,
-                           size_t count,
-                           double threshold,
-                           uint64_t *result);
-
-// Sets `*result` to the index of the first element whose magnitude is above the threshold, as
-// `nf_exceeds_mask` has it, or to `NF_NONE`.
-//
-// `data` may be null if `count` is 0; `result` never.
-//
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_LENGTH`, `NF_ERR_NULL`, `NF_ERR_THRESHOLD`,
-// `NF_ERR_MISALIGNED`.
-//
-// # Safety
-// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a
-// uint64_t.
-nf_status nf_exceeds_first(const void *data,
-                           nf_format format,
-                           size_t count,
-                           double threshold,
-                           uint64_t *result);
+// Questions are refused with `NF_ERR_THRESHOLD` if the threshold is negative, infinite or NaN, or
+// if the format is `NF_FORMAT_F8E8M0FNU`, whose elements are scales without a sign.
+nf_predicate nf_exceeds(double threshold);
 
 // Sets `out[i]` to 1 if `predicate` holds for element `i`, otherwise to 0.
 //
 // `data` and `out` may be null if `count` is 0.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-// `NF_ERR_OVERLAP`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+// `NF_ERR_NULL`, `NF_ERR_OVERLAP`.
 //
 // # Safety
 // Unless refused, `data` leads to `count` elements that nothing writes to, and `out` to `count`
@@ -366,9 +303,9 @@ nf_status nf_mask(const void *data,
 // `bitmap_bytes` is the size of the bitmap. `data` may be null if `count` is 0, and `bitmap` if
 // `bitmap_bytes` is 0.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-// `NF_ERR_OVERLAP`, and with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the last result or
-// before bit `bit_offset`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+// `NF_ERR_NULL`, `NF_ERR_OVERLAP`, and with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the
+// last result or before bit `bit_offset`.
 //
 // # Safety
 // Unless refused, `data` leads to `count` elements that nothing writes to, and `bitmap` to
@@ -385,7 +322,8 @@ nf_status nf_bits(const void *data,
 //
 // `data` may be null if `count` is 0; `result` never.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+// `NF_ERR_NULL`.
 //
 // # Safety
 // Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a bool.
@@ -400,7 +338,8 @@ nf_status nf_any(const void *data,
 //
 // `data` may be null if `count` is 0; `result` never.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+// `NF_ERR_NULL`.
 //
 // # Safety
 // Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a bool.
@@ -414,8 +353,8 @@ nf_status nf_all(const void *data,
 //
 // `data` may be null if `count` is 0; `result` never.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-// `NF_ERR_MISALIGNED`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+// `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
 //
 // # Safety
 // Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a
@@ -430,8 +369,8 @@ nf_status nf_count(const void *data,
 //
 // `data` may be null if `count` is 0; `result` never.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-// `NF_ERR_MISALIGNED`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+// `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
 //
 // # Safety
 // Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a
@@ -533,17 +472,16 @@ nf_status nf_view_stats(const struct nf_view *x,
 const char *nf_status_message(nf_status status);
 
 // For the element at each coordinate `c`, sets `out[out_offset + c[0] * out_strides[0] + ...]` to
-// 1 if `predicate` holds, otherwise to 0. Bytes between results keep their values. If
-// `out_strides` is null, the results are row-major without padding.
+// 1 if `predicate` holds, otherwise to 0, and to 0 for a null. Bytes between results keep their
+// values. If `out_strides` is null, the results are row-major without padding.
 //
 // No two coordinates may share a byte of the output: sort the dimensions larger than 1 by absolute
 // stride; each must step over all bytes that the dimensions before it reach.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-// `NF_ERR_MISALIGNED`, `NF_ERR_OUTPUT_STRIDES`, with `NF_ERR_VALIDITY` for a view that has
-// elements and a validity bitmap, and with `NF_ERR_OVERLAP` if the bytes from the first to the
-// last result overlap the bytes from the first to the last element, sizes, strides or bits of
-// validity.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+// `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, `NF_ERR_OUTPUT_STRIDES`, and with `NF_ERR_OVERLAP` if the
+// bytes from the first to the last result overlap the bytes from the first to the last element,
+// sizes, strides or bits of validity.
 //
 // # Safety
 // Unless refused, `x` leads to an nf_view, and its pointers to what it describes; `out_strides` is
@@ -559,10 +497,10 @@ nf_status nf_view_mask(const struct nf_view *x,
 // the element of row-major index `i`, otherwise to 0, and to 0 for a null. All other bits keep
 // their values, and bytes without results are not touched.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-// `NF_ERR_MISALIGNED`, with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the last result or
-// before bit `bit_offset`, and with `NF_ERR_OVERLAP` if bytes with results overlap the bytes from
-// the first to the last element, sizes, strides or bytes with bits of `validity`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+// `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the
+// last result or before bit `bit_offset`, and with `NF_ERR_OVERLAP` if bytes with results overlap
+// the bytes from the first to the last element, sizes, strides or bytes with bits of `validity`.
 //
 // # Safety
 // Unless refused, `x` leads to an nf_view, and its pointers to what it describes; `bitmap` leads
@@ -576,8 +514,8 @@ nf_status nf_view_bits(const struct nf_view *x,
 // Sets `*result` to whether `predicate` holds for any element that is not null. Stops soon after
 // the first hit.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-// `NF_ERR_MISALIGNED`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+// `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
 //
 // # Safety
 // Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a
@@ -587,8 +525,8 @@ nf_status nf_view_any(const struct nf_view *x, nf_predicate predicate, bool *res
 // Sets `*result` to whether `predicate` holds for all elements that are not null: true if there
 // are none. Stops soon after the first element for which the predicate does not hold.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-// `NF_ERR_MISALIGNED`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+// `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
 //
 // # Safety
 // Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a
@@ -598,8 +536,8 @@ nf_status nf_view_all(const struct nf_view *x, nf_predicate predicate, bool *res
 // Sets `*result` to the number of elements that are not null for which `predicate` holds. A
 // broadcast element counts for each of its coordinates.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-// `NF_ERR_MISALIGNED`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+// `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
 //
 // # Safety
 // Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a
@@ -611,8 +549,8 @@ nf_status nf_view_count(const struct nf_view *x, nf_predicate predicate, uint64_
 // one number for each dimension, outermost first. `coordinate` may be null, and is left alone if
 // there is no such element.
 //
-// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-// `NF_ERR_MISALIGNED`.
+// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+// `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
 //
 // # Safety
 // Unless refused, `x` leads to an nf_view, its pointers to what it describes, `index` to a

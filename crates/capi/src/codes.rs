@@ -4,7 +4,7 @@ use core::ffi::CStr;
 
 use nonfinite::{Format, Predicate};
 
-use crate::status::{NF_ERR_FORMAT, NF_ERR_PREDICATE, Status};
+use crate::status::{NF_ERR_FORMAT, NF_ERR_PREDICATE, NF_ERR_THRESHOLD, Status};
 
 /// A floating-point format, one of the `NF_FORMAT_...`. The type is an integer, so any value may be
 /// passed: 0 and unknown values are refused with `NF_ERR_FORMAT`.
@@ -79,9 +79,9 @@ static FORMAT_NAMES: [&CStr; FORMATS.len()] = [
     c"f6e3m2fn",
 ];
 
-/// A predicate for an element, one of the `NF_IS_...`. The type is an integer, so any value may be
-/// passed: 0 and unknown values are refused with `NF_ERR_PREDICATE`.
-pub type PredicateCode = u32;
+/// A predicate for an element: one of the `NF_IS_...`, or what `nf_exceeds` returns. The type is an
+/// integer, so any value may be passed: 0 and unknown values are refused with `NF_ERR_PREDICATE`.
+pub type PredicateCode = u64;
 
 /// Not a number, quiet or signalling, of any sign.
 pub const NF_IS_NAN: PredicateCode = 1;
@@ -112,9 +112,12 @@ const PREDICATES: [(PredicateCode, Predicate); 8] = [
     (NF_IS_NAN_OR_POSITIVE_INF, Predicate::NanOrPositiveInf),
 ];
 
+/// The bit that is set in the code of a threshold, whose other bits are those of the threshold.
+const THRESHOLD: PredicateCode = 1 << 63;
+
 /// The entry with this number in a table that counts from 1.
-fn entry<T: Copy>(table: &[(u32, T)], code: u32) -> Option<T> {
-    let &(number, value) = table.get((code as usize).checked_sub(1)?)?;
+fn entry<C: Copy + PartialEq + TryInto<usize>, T: Copy>(table: &[(C, T)], code: C) -> Option<T> {
+    let &(number, value) = table.get(code.try_into().ok()?.checked_sub(1)?)?;
     (number == code).then_some(value)
 }
 
@@ -122,8 +125,12 @@ pub(crate) fn format(code: FormatCode) -> Result<Format, Status> {
     entry(&FORMATS, code).ok_or(NF_ERR_FORMAT)
 }
 
-pub(crate) fn predicate(code: PredicateCode) -> Result<Predicate, Status> {
-    entry(&PREDICATES, code).ok_or(NF_ERR_PREDICATE)
+/// The predicate with this number, for elements of `format`.
+pub(crate) fn predicate(code: PredicateCode, format: Format) -> Result<Predicate, Status> {
+    if code & THRESHOLD == 0 {
+        return entry(&PREDICATES, code).ok_or(NF_ERR_PREDICATE);
+    }
+    Predicate::exceeds(format, f64::from_bits(code ^ THRESHOLD)).map_err(|_| NF_ERR_THRESHOLD)
 }
 
 /// The name of the format with this number.
@@ -146,6 +153,21 @@ pub extern "C" fn nf_is_inf(detect_negative: i64, detect_positive: i64) -> Predi
     PREDICATES.iter().find(|(_, known)| *known == wanted).map_or(NF_IS_NEVER, |&(code, _)| code)
 }
 
+/// The predicate that holds for elements whose magnitude (absolute value) is above the threshold.
+/// Infinity exceeds every threshold, and so does NaN: if no element exceeds a threshold, all
+/// elements are numbers from `-threshold` to `threshold`.
+///
+/// Questions are refused with `NF_ERR_THRESHOLD` if the threshold is negative, infinite or NaN, or
+/// if the format is `NF_FORMAT_F8E8M0FNU`, whose elements are scales without a sign.
+#[expect(unsafe_code, reason = "the name that C links")]
+#[unsafe(no_mangle)]
+pub extern "C" fn nf_exceeds(threshold: f64) -> PredicateCode {
+    // Compares integers: a floating-point comparison may raise an exception. Of the numbers with a
+    // sign, only -0 is no negative number.
+    let bits = threshold.to_bits();
+    THRESHOLD | if bits > THRESHOLD { f64::NAN.to_bits() } else { bits }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,13 +183,22 @@ mod tests {
         }
         for known in Predicate::ALL.iter().copied() {
             let code = PREDICATES.iter().find(|entry| entry.1 == known).expect("in the table").0;
-            assert_eq!(predicate(code), Ok(known));
+            assert_eq!(predicate(code, Format::F32), Ok(known));
         }
         for bad in [0, FORMATS.len() as u32 + 1, u32::MAX] {
             assert_eq!(format(bad), Err(NF_ERR_FORMAT));
         }
-        for bad in [0, PREDICATES.len() as u32 + 1, u32::MAX] {
-            assert_eq!(predicate(bad), Err(NF_ERR_PREDICATE));
+        for bad in [0, PREDICATES.len() as u64 + 1, 1 << 32 | 1, THRESHOLD - 1] {
+            assert_eq!(predicate(bad, Format::F32), Err(NF_ERR_PREDICATE));
+        }
+        for threshold in [0.0, -0.0, 5e-324, 1.5, f64::MAX] {
+            let wanted = Predicate::exceeds(Format::F64, threshold).expect("a threshold");
+            assert_eq!(predicate(nf_exceeds(threshold), Format::F64), Ok(wanted));
+            let scales = predicate(nf_exceeds(threshold), Format::F8E8M0Fnu);
+            assert_eq!(scales, Err(NF_ERR_THRESHOLD));
+        }
+        for bad in [-5e-324, -1.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -f64::NAN] {
+            assert_eq!(predicate(nf_exceeds(bad), Format::F64), Err(NF_ERR_THRESHOLD), "{bad}");
         }
     }
 }

@@ -223,9 +223,9 @@ impl Places {
         Ok(Self(start, len))
     }
 
-    pub(crate) fn set(self, values: &[usize]) {
+    pub(crate) fn set(self, values: impl Iterator<Item = usize>) {
         let Self(start, len) = self;
-        for (i, &value) in values.iter().enumerate().take(len) {
+        for (i, value) in values.enumerate().take(len) {
             // SAFETY: one of `len` numbers, not null, aligned, without wrapping and writable: `new`
             // has checked the former three, and its caller vouches for the last.
             unsafe { start.add(i).write(value) }

@@ -60,8 +60,8 @@ pub(crate) fn index(position: Option<usize>) -> u64 {
 ///
 /// `data` and `out` may be null if `count` is 0.
 ///
-/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-/// `NF_ERR_OVERLAP`.
+/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+/// `NF_ERR_NULL`, `NF_ERR_OVERLAP`.
 ///
 /// # Safety
 /// Unless refused, `data` leads to `count` elements that nothing writes to, and `out` to `count`
@@ -95,9 +95,9 @@ pub unsafe extern "C" fn nf_mask(
 /// `bitmap_bytes` is the size of the bitmap. `data` may be null if `count` is 0, and `bitmap` if
 /// `bitmap_bytes` is 0.
 ///
-/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-/// `NF_ERR_OVERLAP`, and with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the last result or
-/// before bit `bit_offset`.
+/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+/// `NF_ERR_NULL`, `NF_ERR_OVERLAP`, and with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the
+/// last result or before bit `bit_offset`.
 ///
 /// # Safety
 /// Unless refused, `data` leads to `count` elements that nothing writes to, and `bitmap` to
@@ -129,7 +129,8 @@ pub unsafe extern "C" fn nf_bits(
 ///
 /// `data` may be null if `count` is 0; `result` never.
 ///
-/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`.
+/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+/// `NF_ERR_NULL`.
 ///
 /// # Safety
 /// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a bool.
@@ -150,7 +151,8 @@ pub unsafe extern "C" fn nf_any(
 ///
 /// `data` may be null if `count` is 0; `result` never.
 ///
-/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`.
+/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+/// `NF_ERR_NULL`.
 ///
 /// # Safety
 /// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a bool.
@@ -170,8 +172,8 @@ pub unsafe extern "C" fn nf_all(
 ///
 /// `data` may be null if `count` is 0; `result` never.
 ///
-/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-/// `NF_ERR_MISALIGNED`.
+/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+/// `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
 ///
 /// # Safety
 /// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a
@@ -194,8 +196,8 @@ pub unsafe extern "C" fn nf_count(
 ///
 /// `data` may be null if `count` is 0; `result` never.
 ///
-/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-/// `NF_ERR_MISALIGNED`.
+/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+/// `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
 ///
 /// # Safety
 /// Unless refused, `data` leads to `count` elements that nothing writes to, and `result` to a
@@ -241,7 +243,8 @@ pub(crate) fn question(
     count: usize,
     predicate: PredicateCode,
 ) -> Result<(Span, Format, Predicate), Status> {
-    let (format, predicate) = (codes::format(format)?, codes::predicate(predicate)?);
+    let format = codes::format(format)?;
+    let predicate = codes::predicate(predicate, format)?;
     Ok((Span::new(data, count, format.size_in_bytes())?, format, predicate))
 }
 

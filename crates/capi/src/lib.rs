@@ -15,7 +15,6 @@ extern crate std;
 
 mod backend;
 mod codes;
-mod exceeds;
 mod ffi;
 mod flat;
 mod query;
@@ -25,7 +24,6 @@ mod tensor;
 mod view;
 
 pub use codes::*;
-pub use exceeds::*;
 pub use flat::*;
 pub use query::*;
 pub use stats::*;

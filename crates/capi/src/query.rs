@@ -4,7 +4,7 @@
 use core::ffi::{CStr, c_char};
 use core::str::FromStr;
 
-use nonfinite::{Backend, Format, backends};
+use nonfinite::{Backend, Format};
 
 use crate::backend;
 use crate::codes::{self, FormatCode};
@@ -111,11 +111,11 @@ pub unsafe extern "C" fn nf_backend_at(index: usize, result: *mut BackendInfo) -
         // SAFETY: it leads to memory for one, as the caller vouches.
         let result = unsafe { Slot::new(result)? };
         backend::choose()?;
-        let info = backends().nth(index).ok_or(NF_ERR_INDEX)?;
+        let (name, this) = Backend::all().nth(index).ok_or(NF_ERR_INDEX)?;
         result.set(BackendInfo {
-            name: backend::name(info.name),
-            available: info.available,
-            active: info.active,
+            name: backend::name(name),
+            available: this.is_some(),
+            active: this == Some(Backend::active()),
         });
         Ok(())
     })

@@ -36,11 +36,9 @@ pub const NF_ERR_OUTPUT_STRIDES: Status = 11;
 pub const NF_ERR_INTERNAL: Status = 12;
 /// The threshold is negative, infinite or NaN, or the elements are scales without a sign.
 pub const NF_ERR_THRESHOLD: Status = 13;
-/// The view has a validity bitmap, and this function has no answer for nulls.
-pub const NF_ERR_VALIDITY: Status = 14;
 
 /// In the order of the numbers.
-const MESSAGES: [&CStr; 15] = [
+const MESSAGES: [&CStr; 14] = [
     c"no error",
     c"a pointer is null that must not be",
     c"no format has this number",
@@ -55,7 +53,6 @@ const MESSAGES: [&CStr; 15] = [
     c"the output strides send two results to one byte",
     c"NONFINITE_BACKEND names no backend that is here, or this is a mistake in nonfinite",
     c"the threshold is negative, infinite or NaN, or the format has no sign",
-    c"the view has a validity bitmap, and this function has no answer for nulls",
 ];
 
 /// The meaning of a status, in English. Also has a text for unknown numbers.

@@ -3,13 +3,13 @@
 
 use core::ffi::c_void;
 
-use nonfinite::{Census, Error, Format, Hit, LayoutError, Predicate, Stats, TensorView, ValidView};
+use nonfinite::{Error, Format, LayoutError, TensorView};
 
 use crate::codes::{self, FormatCode};
 use crate::ffi::{self, Span};
 use crate::status::{
     NF_ERR_INTERNAL, NF_ERR_LENGTH, NF_ERR_NULL, NF_ERR_OUTPUT_LENGTH, NF_ERR_OUTPUT_STRIDES,
-    NF_ERR_VALIDITY, Status,
+    Status,
 };
 
 /// A strided tensor: the element at coordinate `c` is `data[offset + c[0] * strides[0] + ... +
@@ -24,8 +24,9 @@ use crate::status::{
 /// elements, and nothing may write to them during a call. The same goes for the bytes of `validity`
 /// with bits of elements.
 ///
-/// With `validity`, questions are about the valid elements. What the memory of a null holds makes
-/// no difference to any answer, and indices count nulls too.
+/// With `validity`, some elements are null. No predicate holds for a null: masks and bits are 0
+/// there, and nulls change no other answer. What the memory of a null holds makes no difference,
+/// and indices count nulls too.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct View {
@@ -33,7 +34,7 @@ pub struct View {
     pub data: *const c_void,
     /// The format of the elements.
     pub format: FormatCode,
-    /// The number of dimensions: at most 64, or 8 if `strides` is null.
+    /// The number of dimensions, at most 64.
     pub rank: usize,
     /// One size for each dimension, outermost first. May be null if `rank` is 0.
     pub sizes: *const usize,
@@ -51,7 +52,7 @@ pub struct View {
 
 /// A `View` after the checks of its pointers and of the addresses of its elements.
 pub(crate) struct Tensor<'a> {
-    format: Format,
+    pub(crate) format: Format,
     pub(crate) sizes: &'a [usize],
     strides: Option<&'a [isize]>,
     extent: Extent,
@@ -107,112 +108,23 @@ impl<'a> Tensor<'a> {
     /// # Safety
     /// For all of `'b` all bytes from the first to the last element must be readable and
     /// initialised, and nothing may write to them. The same goes for those of the validity bitmap.
-    pub(crate) unsafe fn view<'b>(&self) -> Result<Asked<'b>, Status>
-    where
-        'a: 'b,
-    {
-        // SAFETY: as the caller vouches.
-        let view = unsafe { self.every()? };
-        let Some((bitmap, shift)) = self.validity else { return Ok(Asked::All(view)) };
-        // SAFETY: as the caller vouches.
-        let bitmap = unsafe { bitmap.bytes() };
-        view.with_validity(bitmap, shift).map(Asked::Valid).map_err(status)
-    }
-
-    /// The view of a tensor without a validity bitmap.
-    ///
-    /// # Safety
-    /// As [`Tensor::view`].
-    pub(crate) unsafe fn without_nulls<'b>(&self) -> Result<TensorView<'b>, Status>
-    where
-        'a: 'b,
-    {
-        if self.validity.is_some() {
-            return Err(NF_ERR_VALIDITY);
-        }
-        // SAFETY: as the caller vouches.
-        unsafe { self.every() }
-    }
-
-    /// All elements, valid or not.
-    ///
-    /// # Safety
-    /// As [`Tensor::view`].
-    unsafe fn every<'b>(&self) -> Result<TensorView<'b>, Status>
+    pub(crate) unsafe fn view<'b>(&self) -> Result<TensorView<'b>, Status>
     where
         'a: 'b,
     {
         // SAFETY: as the caller vouches.
         let elements = unsafe { self.data.elements(self.format)? };
-        match self.strides {
+        let view = match self.strides {
             Some(strides) => {
-                TensorView::strided_borrowed(elements, self.extent.offset(), self.sizes, strides)
+                TensorView::strided(elements, self.extent.offset(), self.sizes, strides)
             }
             None => TensorView::shaped(elements, self.sizes),
         }
-        .map_err(status)
-    }
-}
-
-/// The elements that a question is about.
-pub(crate) enum Asked<'a> {
-    All(TensorView<'a>),
-    Valid(ValidView<'a>),
-}
-
-impl Asked<'_> {
-    pub(crate) fn bits(
-        &self,
-        predicate: Predicate,
-        out: &mut [u8],
-        offset: usize,
-    ) -> Result<(), Error> {
-        match self {
-            Self::All(view) => view.bits(predicate, out, offset),
-            Self::Valid(view) => view.bits(predicate, out, offset),
-        }
-    }
-
-    pub(crate) fn any(&self, predicate: Predicate) -> bool {
-        match self {
-            Self::All(view) => view.any(predicate),
-            Self::Valid(view) => view.any(predicate),
-        }
-    }
-
-    pub(crate) fn all(&self, predicate: Predicate) -> bool {
-        match self {
-            Self::All(view) => view.all(predicate),
-            Self::Valid(view) => view.all(predicate),
-        }
-    }
-
-    pub(crate) fn count(&self, predicate: Predicate) -> usize {
-        match self {
-            Self::All(view) => view.count(predicate),
-            Self::Valid(view) => view.count(predicate),
-        }
-    }
-
-    pub(crate) fn first(&self, predicate: Predicate) -> Option<Hit> {
-        match self {
-            Self::All(view) => view.first(predicate),
-            Self::Valid(view) => view.first(predicate),
-        }
-    }
-
-    pub(crate) fn census(&self) -> Census {
-        match self {
-            Self::All(view) => view.census(),
-            Self::Valid(view) => view.census(),
-        }
-    }
-
-    pub(crate) fn stats(&self) -> Stats {
-        match self {
-            Self::All(view) => view.stats(),
-            Self::Valid(view) => view.stats(),
-        }
+        .map_err(status)?;
+        let Some((bitmap, shift)) = self.validity else { return Ok(view) };
+        // SAFETY: as the caller vouches.
+        let bitmap = unsafe { bitmap.bytes() };
+        view.with_validity(bitmap, shift).map_err(status)
     }
 }
 

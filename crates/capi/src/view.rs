@@ -3,27 +3,26 @@
 
 use core::mem::MaybeUninit;
 
-use nonfinite::MaskView;
+use nonfinite::{MaskView, TensorView};
 
 use crate::backend;
 use crate::codes::{self, PredicateCode};
 use crate::ffi::{self, Places, Slot, border};
 use crate::flat::{self, Census};
 use crate::status::Status;
-use crate::tensor::{Asked, Extent, Tensor, View, optional, status};
+use crate::tensor::{Extent, Tensor, View, optional, status};
 
 /// For the element at each coordinate `c`, sets `out[out_offset + c[0] * out_strides[0] + ...]` to
-/// 1 if `predicate` holds, otherwise to 0. Bytes between results keep their values. If
-/// `out_strides` is null, the results are row-major without padding.
+/// 1 if `predicate` holds, otherwise to 0, and to 0 for a null. Bytes between results keep their
+/// values. If `out_strides` is null, the results are row-major without padding.
 ///
 /// No two coordinates may share a byte of the output: sort the dimensions larger than 1 by absolute
 /// stride; each must step over all bytes that the dimensions before it reach.
 ///
-/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-/// `NF_ERR_MISALIGNED`, `NF_ERR_OUTPUT_STRIDES`, with `NF_ERR_VALIDITY` for a view that has
-/// elements and a validity bitmap, and with `NF_ERR_OVERLAP` if the bytes from the first to the
-/// last result overlap the bytes from the first to the last element, sizes, strides or bits of
-/// validity.
+/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+/// `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, `NF_ERR_OUTPUT_STRIDES`, and with `NF_ERR_OVERLAP` if the
+/// bytes from the first to the last result overlap the bytes from the first to the last element,
+/// sizes, strides or bits of validity.
 ///
 /// # Safety
 /// Unless refused, `x` leads to an nf_view, and its pointers to what it describes; `out_strides` is
@@ -40,7 +39,7 @@ pub unsafe extern "C" fn nf_view_mask(
     border(|| {
         // SAFETY: as the caller vouches.
         let x = unsafe { Tensor::new(x)? };
-        let predicate = codes::predicate(predicate)?;
+        let predicate = codes::predicate(predicate, x.format)?;
         // SAFETY: null, or one stride a dimension, as the caller vouches.
         let strides = unsafe { optional(out_strides, x.sizes.len())? };
         let extent = Extent::new(x.sizes, strides.map(|(strides, _)| strides), out_offset)?;
@@ -51,14 +50,12 @@ pub unsafe extern "C" fn nf_view_mask(
         }
         backend::choose()?;
         // SAFETY: readable and left alone, as the caller vouches, and not the output.
-        let view = unsafe { x.without_nulls()? };
+        let view = unsafe { x.view()? };
         // SAFETY: writable and ours alone, as the caller vouches, and not the input; any byte is a
         // `MaybeUninit`.
         let out = unsafe { span.output::<MaybeUninit<bool>>() };
         let out = match strides {
-            Some((strides, _)) => {
-                MaskView::strided_borrowed(out, extent.offset(), x.sizes, strides)
-            }
+            Some((strides, _)) => MaskView::strided(out, extent.offset(), x.sizes, strides),
             None => MaskView::shaped(out, x.sizes),
         }
         .map_err(status)?;
@@ -70,10 +67,10 @@ pub unsafe extern "C" fn nf_view_mask(
 /// the element of row-major index `i`, otherwise to 0, and to 0 for a null. All other bits keep
 /// their values, and bytes without results are not touched.
 ///
-/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-/// `NF_ERR_MISALIGNED`, with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the last result or
-/// before bit `bit_offset`, and with `NF_ERR_OVERLAP` if bytes with results overlap the bytes from
-/// the first to the last element, sizes, strides or bytes with bits of `validity`.
+/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+/// `NF_ERR_NULL`, `NF_ERR_MISALIGNED`, with `NF_ERR_OUTPUT_LENGTH` if the bitmap ends before the
+/// last result or before bit `bit_offset`, and with `NF_ERR_OVERLAP` if bytes with results overlap
+/// the bytes from the first to the last element, sizes, strides or bytes with bits of `validity`.
 ///
 /// # Safety
 /// Unless refused, `x` leads to an nf_view, and its pointers to what it describes; `bitmap` leads
@@ -89,7 +86,7 @@ pub unsafe extern "C" fn nf_view_bits(
     border(|| {
         // SAFETY: as the caller vouches.
         let x = unsafe { Tensor::new(x)? };
-        let predicate = codes::predicate(predicate)?;
+        let predicate = codes::predicate(predicate, x.format)?;
         let (bitmap, shift) = ffi::bitmap(bitmap, bitmap_bytes, bit_offset, x.len)?;
         x.apart_from(&bitmap)?;
         backend::choose()?;
@@ -104,8 +101,8 @@ pub unsafe extern "C" fn nf_view_bits(
 /// Sets `*result` to whether `predicate` holds for any element that is not null. Stops soon after
 /// the first hit.
 ///
-/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-/// `NF_ERR_MISALIGNED`.
+/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+/// `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
 ///
 /// # Safety
 /// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a
@@ -117,14 +114,14 @@ pub unsafe extern "C" fn nf_view_any(
     result: *mut bool,
 ) -> Status {
     // SAFETY: as the caller vouches.
-    unsafe { reduce(x, result, |view| Ok(view.any(codes::predicate(predicate)?))) }
+    unsafe { reduce(x, result, |view| Ok(view.any(codes::predicate(predicate, view.format())?))) }
 }
 
 /// Sets `*result` to whether `predicate` holds for all elements that are not null: true if there
 /// are none. Stops soon after the first element for which the predicate does not hold.
 ///
-/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-/// `NF_ERR_MISALIGNED`.
+/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+/// `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
 ///
 /// # Safety
 /// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a
@@ -136,14 +133,14 @@ pub unsafe extern "C" fn nf_view_all(
     result: *mut bool,
 ) -> Status {
     // SAFETY: as the caller vouches.
-    unsafe { reduce(x, result, |view| Ok(view.all(codes::predicate(predicate)?))) }
+    unsafe { reduce(x, result, |view| Ok(view.all(codes::predicate(predicate, view.format())?))) }
 }
 
 /// Sets `*result` to the number of elements that are not null for which `predicate` holds. A
 /// broadcast element counts for each of its coordinates.
 ///
-/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-/// `NF_ERR_MISALIGNED`.
+/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+/// `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
 ///
 /// # Safety
 /// Unless refused, `x` leads to an nf_view, its pointers to what it describes, and `result` to a
@@ -155,7 +152,9 @@ pub unsafe extern "C" fn nf_view_count(
     result: *mut u64,
 ) -> Status {
     // SAFETY: as the caller vouches.
-    unsafe { reduce(x, result, |view| Ok(view.count(codes::predicate(predicate)?) as u64)) }
+    unsafe {
+        reduce(x, result, |view| Ok(view.count(codes::predicate(predicate, view.format())?) as u64))
+    }
 }
 
 /// Finds the first element, in row-major order, that is not null and for which `predicate` holds.
@@ -163,8 +162,8 @@ pub unsafe extern "C" fn nf_view_count(
 /// one number for each dimension, outermost first. `coordinate` may be null, and is left alone if
 /// there is no such element.
 ///
-/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_LENGTH`, `NF_ERR_NULL`,
-/// `NF_ERR_MISALIGNED`.
+/// Refused with `NF_ERR_FORMAT`, `NF_ERR_PREDICATE`, `NF_ERR_THRESHOLD`, `NF_ERR_LENGTH`,
+/// `NF_ERR_NULL`, `NF_ERR_MISALIGNED`.
 ///
 /// # Safety
 /// Unless refused, `x` leads to an nf_view, its pointers to what it describes, `index` to a
@@ -183,14 +182,15 @@ pub unsafe extern "C" fn nf_view_first(
         let x = unsafe { Tensor::new(x)? };
         // SAFETY: null, or one number a dimension, as the caller vouches.
         let places = unsafe { Places::new(coordinate, x.sizes.len())? };
-        let predicate = codes::predicate(predicate)?;
+        let predicate = codes::predicate(predicate, x.format)?;
         backend::choose()?;
         // SAFETY: readable and left alone, as the caller vouches; nothing is written before the
         // answer is there.
-        let hit = unsafe { x.view()? }.first(predicate);
-        result.set(flat::index(hit.map(|hit| hit.index)));
-        if let Some(hit) = hit {
-            places.set(&hit.coordinate);
+        let view = unsafe { x.view()? };
+        let first = view.position(predicate);
+        result.set(flat::index(first));
+        if let Some(first) = first {
+            places.set(view.coordinate(first).map_err(status)?);
         }
         Ok(())
     })
@@ -218,7 +218,7 @@ pub unsafe extern "C" fn nf_view_census(x: *const View, result: *mut Census) -> 
 pub(crate) unsafe fn reduce<T>(
     x: *const View,
     result: *mut T,
-    answer: impl FnOnce(&Asked<'_>) -> Result<T, Status>,
+    answer: impl FnOnce(&TensorView<'_>) -> Result<T, Status>,
 ) -> Status {
     border(|| {
         // SAFETY: it leads to memory for a `T`, as the caller vouches.

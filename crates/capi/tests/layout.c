@@ -7,7 +7,7 @@
 
 SIZE(nf_status, 4);
 SIZE(nf_format, 4);
-SIZE(nf_predicate, 4);
+SIZE(nf_predicate, 8);
 
 SIZE(nf_occurrences, 16);
 PLACE(nf_occurrences, count, 0);

@@ -89,10 +89,11 @@ fn backend_exists() -> bool {
 }
 
 fn backends(out: &mut impl Write) -> io::Result<()> {
-    for backend in nonfinite::backends() {
-        let available = if backend.available { "available" } else { "unavailable" };
-        let active = if backend.active { " active" } else { "" };
-        writeln!(out, "{:<8} {available}{active}", backend.name)?;
+    for (name, backend) in nonfinite::Backend::all() {
+        let available = if backend.is_some() { "available" } else { "unavailable" };
+        let is_active = backend == Some(nonfinite::Backend::active());
+        let active = if is_active { " active" } else { "" };
+        writeln!(out, "{name:<8} {available}{active}")?;
     }
     Ok(())
 }

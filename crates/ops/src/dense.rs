@@ -42,7 +42,7 @@ impl<'a> Dense<'a> {
 
     /// The same tensor, with this backend instead of the active one.
     #[must_use]
-    pub fn on(self, backend: Backend) -> Self {
+    pub fn with_backend(self, backend: Backend) -> Self {
         Self { backend: Some(backend), ..self }
     }
 
@@ -104,7 +104,7 @@ pub(crate) fn answer(
     match storage {
         Storage::Whole(format) => {
             let x = TensorView::from_bytes(bytes, format).map_err(|_| wrong_input)?;
-            let x = backend.map_or(x, |backend| x.on(backend));
+            let x = backend.map_or(x, |backend| x.with_backend(backend));
             // Input and output were checked to have the same number of elements.
             x.mask(predicate, out).map_err(|_| wrong_input)?;
         }

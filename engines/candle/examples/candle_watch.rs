@@ -33,7 +33,7 @@ fn main() -> Result<()> {
         }
         assert_eq!(watch.first().is_some(), scale == 400.0);
         if let Some(bad) = watch.first() {
-            assert_eq!((bad.name(), &bad.first.coordinate[..]), ("scores", &[0, 0][..]));
+            assert_eq!((bad.name(), bad.coordinate()), ("scores", &[0, 0][..]));
             assert_eq!(totals.bad_tensors, 3);
         }
         watch.clear(); // for the next step

@@ -7,15 +7,14 @@
 //! let logits = Tensor::new(&[[1f32, f32::NAN], [f32::INFINITY, 2.0]], &Device::Cpu)?;
 //! let mask = nonfinite_candle::mask(&logits.t()?, Predicate::Finite)?;
 //! assert_eq!(mask.to_vec2::<u8>()?, [[1, 0], [0, 1]]);
-//! let first = nonfinite_candle::first(&logits, Predicate::Nan)?.unwrap();
-//! assert_eq!(first.coordinate[..], [0, 1]);
+//! assert_eq!(nonfinite_candle::first(&logits, Predicate::Nan)?, Some(vec![0, 1]));
 //! # Ok::<(), candle_core::Error>(())
 //! ```
 //!
 //! Tensors are read in place, with any strides. Integers are always finite.
 
 use candle_core::{CpuStorage, CustomOp1, DType, Error, Layout, Result, Shape, Storage, Tensor};
-use nonfinite::{Census, Elements, Format, Hit, Predicate, Stats, TensorView, Watch};
+use nonfinite::{Census, Elements, Format, Predicate, Stats, TensorView, Watch};
 
 /// A tensor of type U8 and of the same shape: 1 where `predicate` holds, else 0.
 ///
@@ -41,12 +40,16 @@ pub fn all(tensor: &Tensor, predicate: Predicate) -> Result<bool> {
     with_view(tensor, |view| view.all(predicate))
 }
 
-/// The first element, in row-major order, for which `predicate` holds: its index and coordinate.
+/// The coordinate of the first element, in row-major order, for which `predicate` holds.
 ///
 /// # Errors
 /// If the tensor is not on the CPU.
-pub fn first(tensor: &Tensor, predicate: Predicate) -> Result<Option<Hit>> {
-    with_view(tensor, |view| view.first(predicate))
+pub fn first(tensor: &Tensor, predicate: Predicate) -> Result<Option<Vec<usize>>> {
+    let first = |view: &TensorView<'_>| {
+        let index = view.position(predicate);
+        index.map(|index| view.coordinate(index).map(Iterator::collect)).transpose()
+    };
+    with_view(tensor, first)?.map_err(Error::wrap)
 }
 
 /// The number of NaN, +Inf and -Inf, and the row-major index of the first of each.
@@ -90,12 +93,21 @@ fn with_view<T>(tensor: &Tensor, run: impl FnOnce(&TensorView<'_>) -> T) -> Resu
             tensor.device()
         )));
     };
-    view_of(storage, layout).map(|view| run(&view))
+    view_of(storage, layout, &strides(layout)?).map(|view| run(&view))
 }
 
-/// A view of the elements of the layout. Integers are shown as the finite number 0, since all
-/// answers are the same for every finite number.
-fn view_of<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<TensorView<'a>> {
+/// The strides of the layout, as a view takes them.
+fn strides(layout: &Layout) -> Result<Vec<isize>> {
+    layout.stride().iter().map(|&stride| stride.try_into().map_err(Error::wrap)).collect()
+}
+
+/// A view of the elements of the layout, which has these strides. Integers are shown as the finite
+/// number 0, since all answers are the same for every finite number.
+fn view_of<'a>(
+    storage: &'a CpuStorage,
+    layout: &'a Layout,
+    strides: &'a [isize],
+) -> Result<TensorView<'a>> {
     let codes = |bytes, format| Elements::from_bytes(bytes, format).map_err(Error::wrap);
     let elements = match storage {
         CpuStorage::F32(x) => Elements::from(x.as_slice()),
@@ -105,12 +117,14 @@ fn view_of<'a>(storage: &'a CpuStorage, layout: &Layout) -> Result<TensorView<'a
         CpuStorage::F8E4M3(x) => codes(bytemuck::cast_slice(x), Format::F8E4M3Fn)?,
         CpuStorage::F8E8M0(x) => codes(x, Format::F8E8M0Fnu)?,
         _ => {
-            let strides = vec![0; layout.dims().len()];
-            return TensorView::strided(&[0f32], 0, layout.dims(), &strides).map_err(Error::wrap);
+            const ZEROS: [isize; 64] = [0; 64];
+            // More dimensions are refused below.
+            let strides = ZEROS.get(..strides.len()).unwrap_or(&ZEROS);
+            return TensorView::strided(&[0f32], 0, layout.dims(), strides).map_err(Error::wrap);
         }
     };
-    let (offset, sizes, strides) = (layout.start_offset(), layout.dims(), layout.stride());
-    TensorView::strided_unsigned(elements, offset, sizes, strides).map_err(Error::wrap)
+    let (offset, shape) = (layout.start_offset(), layout.dims());
+    TensorView::strided(elements, offset, shape, strides).map_err(Error::wrap)
 }
 
 /// [`mask`] as a custom operation of candle.
@@ -123,7 +137,10 @@ impl CustomOp1 for Mask {
 
     fn cpu_fwd(&self, storage: &CpuStorage, layout: &Layout) -> Result<(CpuStorage, Shape)> {
         let mut out = vec![0; layout.shape().elem_count()];
-        view_of(storage, layout)?.mask(self.0, out.as_mut_slice()).map_err(Error::wrap)?;
+        let strides = strides(layout)?;
+        view_of(storage, layout, &strides)?
+            .mask(self.0, out.as_mut_slice())
+            .map_err(Error::wrap)?;
         Ok((CpuStorage::U8(out), layout.shape().clone()))
     }
 }

@@ -3,15 +3,13 @@
 
 use ndarray::{ArrayBase, Data, DataMut, Dimension};
 
-use super::layout::{Layout, Shape};
+use super::layout::Layout;
 use super::{MaskView, Tensor};
 use crate::Bits;
 
 /// The layout of an array: `ndarray` vouches that the elements exist.
 fn layout<'a>(sizes: &'a [usize], strides: &'a [isize]) -> Layout<'a> {
-    Shape::borrowed(sizes, strides)
-        .and_then(Layout::unchecked)
-        .expect("an array of at most 64 dimensions")
+    Layout::unchecked(sizes, strides).expect("an array of at most 64 dimensions")
 }
 
 /// The dimensions and the layout of the array.

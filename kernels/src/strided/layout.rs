@@ -4,20 +4,21 @@ use core::fmt;
 
 use super::dims::{Dim, Dims, MOST_DIMENSIONS};
 
-/// The most dimensions whose sizes and strides are copied.
-pub(super) const INSIDE: usize = 8;
-
 /// Why sizes and strides were refused. Dimensions are numbered from 0, the outermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LayoutError {
-    /// There are more dimensions than the function takes: 8 where sizes and strides are copied, 64
-    /// where they are borrowed.
+    /// There are more than 64 dimensions.
     TooManyDimensions {
         /// The number of dimensions.
         dimensions: usize,
-        /// The most dimensions.
-        most: usize,
+    },
+    /// The sizes of a row-major tensor or mask do not name exactly the given elements.
+    ElementCount {
+        /// The product of the sizes.
+        elements: usize,
+        /// The number of given elements (for a mask, bytes).
+        given: usize,
     },
     /// The number of strides is not the number of sizes.
     StrideCount {
@@ -48,13 +49,6 @@ pub enum LayoutError {
         stride: isize,
         /// The number of given elements (for a mask, bytes).
         elements: usize,
-    },
-    /// A stride of type `usize` exceeds `isize::MAX`: it may be a negative stride that was cast.
-    LargeStride {
-        /// The dimension.
-        dimension: usize,
-        /// Its stride.
-        stride: usize,
     },
     /// Two coordinates of a mask may name one byte; see [`super::MaskView::strided`].
     Overlap {
@@ -87,8 +81,11 @@ pub enum LayoutError {
 impl fmt::Display for LayoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::TooManyDimensions { dimensions, most } => {
-                write!(f, "{dimensions} dimensions, but at most {most} are taken")
+            Self::TooManyDimensions { dimensions } => {
+                write!(f, "{dimensions} dimensions, but at most {MOST_DIMENSIONS} are possible")
+            }
+            Self::ElementCount { elements, given } => {
+                write!(f, "{elements} elements, but {given} given")
             }
             Self::StrideCount { sizes, strides } => {
                 write!(f, "{sizes} sizes, but {strides} strides")
@@ -105,9 +102,6 @@ impl fmt::Display for LayoutError {
                 "dimension {dimension} (size {size}, stride {stride}) leads outside of the \
                  {elements} elements given"
             ),
-            Self::LargeStride { dimension, stride } => {
-                write!(f, "dimension {dimension} has stride {stride}, more than an isize can hold")
-            }
             Self::Overlap { dimension, stride, needed } => write!(
                 f,
                 "dimension {dimension} of the output (stride {stride}) may name bytes that others \
@@ -127,143 +121,97 @@ impl core::error::Error for LayoutError {}
 
 /// Sizes and strides, outermost first.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Shape<'a> {
-    /// One dimension of adjacent elements.
-    Flat,
-    /// Copies. Only the first `rank` count.
-    Inside { rank: usize, sizes: [usize; INSIDE], strides: [isize; INSIDE] },
-    /// Slices of one length.
-    Borrowed { sizes: &'a [usize], strides: &'a [isize] },
-}
-
-impl<'a> Shape<'a> {
-    /// Copies of the sizes, with the strides that `stride` returns for the dimensions, from the
-    /// innermost to the outermost.
-    #[inline(always)]
-    fn copied(
-        sizes: &[usize],
-        mut stride: impl FnMut(usize) -> Result<isize, LayoutError>,
-    ) -> Result<Self, LayoutError> {
-        let rank = sizes.len();
-        if rank > INSIDE {
-            return Err(LayoutError::TooManyDimensions { dimensions: rank, most: INSIDE });
-        }
-        let (mut copies, mut strides) = ([0; INSIDE], [0; INSIDE]);
-        for dimension in (0..rank).rev() {
-            copies[dimension] = sizes[dimension];
-            strides[dimension] = stride(dimension)?;
-        }
-        Ok(Self::Inside { rank, sizes: copies, strides })
-    }
-
+enum Shape<'a> {
+    /// One dimension with this stride.
+    Line(isize),
     /// Row-major without padding.
-    #[inline(always)]
-    pub(super) fn row_major(sizes: &[usize]) -> Result<Self, LayoutError> {
-        let mut reach = 1isize;
-        Self::copied(sizes, |dimension| {
-            let stride = reach;
-            // May wrap: `Layout::unchecked` refuses sizes whose product overflows.
-            reach = reach.wrapping_mul(sizes[dimension] as isize);
-            Ok(stride)
-        })
-    }
-
-    #[inline(always)]
-    pub(super) fn strided(sizes: &[usize], strides: &[isize]) -> Result<Self, LayoutError> {
-        one_each(sizes.len(), strides.len())?;
-        Self::copied(sizes, |dimension| Ok(strides[dimension]))
-    }
-
-    #[inline(always)]
-    pub(super) fn unsigned(sizes: &[usize], strides: &[usize]) -> Result<Self, LayoutError> {
-        one_each(sizes.len(), strides.len())?;
-        let moves = !sizes.contains(&0);
-        Self::copied(sizes, |dimension| match isize::try_from(strides[dimension]) {
-            Err(_) if moves && sizes[dimension] > 1 => {
-                Err(LayoutError::LargeStride { dimension, stride: strides[dimension] })
-            }
-            // The stride of a dimension of size 1 has no meaning.
-            stride => Ok(stride.unwrap_or(0)),
-        })
-    }
-
-    #[inline(always)]
-    pub(super) fn borrowed(sizes: &'a [usize], strides: &'a [isize]) -> Result<Self, LayoutError> {
-        one_each(sizes.len(), strides.len())?;
-        match sizes.len() {
-            0..=MOST_DIMENSIONS => Ok(Self::Borrowed { sizes, strides }),
-            dimensions => Err(LayoutError::TooManyDimensions { dimensions, most: MOST_DIMENSIONS }),
-        }
-    }
+    RowMajor(&'a [usize]),
+    /// Slices of one length.
+    Strided(&'a [usize], &'a [isize]),
 }
 
-fn one_each(sizes: usize, strides: usize) -> Result<(), LayoutError> {
-    if sizes == strides { Ok(()) } else { Err(LayoutError::StrideCount { sizes, strides }) }
-}
-
-/// A shape whose elements all exist, or a box of its coordinates: one coordinate of the dimensions
-/// before `outer`, some of dimension `outer`, and all of the others.
+/// A shape whose elements all exist, or a box of its coordinates: one coordinate of the outermost
+/// dimensions, some of the next dimension, and all of the others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout<'a> {
     shape: Shape<'a>,
-    outer: usize,
-    /// The coordinates of dimension `outer`.
-    outer_size: usize,
+    /// The number of elements, of the box if it is one.
     len: usize,
     /// Whether the elements are adjacent, in row-major order.
     dense: bool,
 }
 
 impl<'a> Layout<'a> {
-    #[inline(always)]
-    pub(super) const fn flat(len: usize) -> Self {
-        Self { shape: Shape::Flat, outer: 0, outer_size: len, len, dense: true }
-    }
-
     /// One dimension of `len` elements, `stride` apart.
-    #[cfg(feature = "stats")]
-    pub(super) fn line(len: usize, stride: isize) -> Self {
-        let (mut sizes, mut strides) = ([0; INSIDE], [0; INSIDE]);
-        (sizes[0], strides[0]) = (len, stride);
-        let (shape, dense) = (Shape::Inside { rank: 1, sizes, strides }, len <= 1 || stride == 1);
-        Self { shape, dense, ..Self::flat(len) }
+    #[inline(always)]
+    pub(super) const fn line(len: usize, stride: isize) -> Self {
+        Self { shape: Shape::Line(stride), len, dense: len <= 1 || stride == 1 }
     }
 
-    /// The layout of a shape in a memory of `elements` elements, with coordinate 0 at element
+    /// Row-major without padding, for exactly the `given` elements.
+    pub(super) fn row_major(sizes: &'a [usize], given: usize) -> Result<Self, LayoutError> {
+        let layout = Self { shape: Shape::RowMajor(sizes), len: 0, dense: true }.measured()?;
+        match layout.len {
+            elements if elements == given => Ok(layout),
+            elements => Err(LayoutError::ElementCount { elements, given }),
+        }
+    }
+
+    /// These sizes and strides in a memory of `elements` elements, with coordinate 0 at element
     /// `offset`. A dimension of size 1 may have any stride, and a shape without elements any offset
     /// and strides.
-    #[inline(always)]
-    pub(super) fn new(
-        shape: Shape<'a>,
+    pub(super) fn strided(
+        sizes: &'a [usize],
+        strides: &'a [isize],
         elements: usize,
         offset: usize,
     ) -> Result<Self, LayoutError> {
-        let layout = Self::unchecked(shape)?;
-        // A dense layout ends after its last element.
-        let fits =
-            layout.dense && offset.checked_add(layout.len).is_some_and(|end| end <= elements);
-        if layout.len != 0 && !fits {
+        let layout = Self::unchecked(sizes, strides)?;
+        if layout.len != 0 {
             layout.check_bounds(elements, offset)?;
         }
         Ok(layout)
     }
 
-    /// The layout of a shape whose elements the caller knows to exist.
-    #[inline(always)]
-    pub(super) fn unchecked(shape: Shape<'a>) -> Result<Self, LayoutError> {
-        let mut layout = Self { shape, ..Self::flat(0) };
-        let (sizes, strides) = (layout.sizes(), layout.strides());
-        let outer_size = sizes.first().copied().unwrap_or(1);
-        if sizes.contains(&0) {
-            return Ok(Self { outer_size, ..layout });
+    /// [`Layout::strided`], of elements that the caller knows to exist.
+    pub(super) fn unchecked(sizes: &'a [usize], strides: &'a [isize]) -> Result<Self, LayoutError> {
+        if sizes.len() != strides.len() {
+            let (sizes, strides) = (sizes.len(), strides.len());
+            return Err(LayoutError::StrideCount { sizes, strides });
         }
-        let (mut len, mut dense) = (1usize, true);
-        for (dimension, (&size, &stride)) in sizes.iter().zip(strides).enumerate().rev() {
+        Self { shape: Shape::Strided(sizes, strides), len: 0, dense: true }.measured()
+    }
+
+    /// The same layout, with the number of its elements.
+    fn measured(self) -> Result<Self, LayoutError> {
+        let (dimensions, mut len, mut dense) = (self.sizes().len(), 1usize, true);
+        if dimensions > MOST_DIMENSIONS {
+            return Err(LayoutError::TooManyDimensions { dimensions });
+        }
+        if self.sizes().contains(&0) {
+            return Ok(self);
+        }
+        for (dimension, size, stride) in self.inside_out() {
             dense &= size == 1 || stride == len as isize;
             len = len.checked_mul(size).ok_or(LayoutError::TooManyElements { dimension })?;
         }
-        (layout.outer_size, layout.len, layout.dense) = (outer_size, len, dense);
-        Ok(layout)
+        Ok(Self { len, dense, ..self })
+    }
+
+    /// The number, the size and the stride of each dimension, the innermost first.
+    #[inline]
+    fn inside_out(&self) -> impl Iterator<Item = (usize, usize, isize)> {
+        let (sizes, mut inner) = (self.sizes(), 1isize);
+        (0..sizes.len()).rev().map(move |dimension| {
+            let stride = match &self.shape {
+                Shape::Line(stride) => *stride,
+                Shape::RowMajor(_) => inner,
+                Shape::Strided(_, strides) => strides[dimension],
+            };
+            // May wrap: `measured` refuses sizes whose product overflows.
+            inner = inner.wrapping_mul(sizes[dimension] as isize);
+            (dimension, sizes[dimension], stride)
+        })
     }
 
     /// Checks that every element is among `elements`. There must be at least one.
@@ -272,9 +220,9 @@ impl<'a> Layout<'a> {
         if offset >= elements {
             return Err(LayoutError::OffsetOutOfBounds { offset, elements });
         }
+        let Shape::Strided(sizes, strides) = self.shape else { return Ok(()) };
         let (mut first, mut last) = (offset, offset);
-        let dimensions = self.sizes().iter().zip(self.strides()).enumerate();
-        for (dimension, (&size, &stride)) in dimensions {
+        for (dimension, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
             // A number that overflows leads outside of any memory.
             let reach = (size - 1).checked_mul(stride.unsigned_abs());
             let moved = match reach {
@@ -292,10 +240,10 @@ impl<'a> Layout<'a> {
     /// Checks that no two coordinates name the same element, by the rule of
     /// [`super::MaskView::strided`].
     pub(super) fn check_injective(&self) -> Result<(), LayoutError> {
+        let Shape::Strided(sizes, strides) = self.shape else { return Ok(()) };
         if self.len <= 1 {
             return Ok(());
         }
-        let (sizes, strides) = (self.sizes(), self.strides());
         // Begins with the least stride. All elements exist, so a `usize` holds the distance between
         // any two of them.
         let (mut last, mut reach) = (None, 0);
@@ -340,62 +288,82 @@ impl<'a> Layout<'a> {
         self.dense
     }
 
+    /// The sizes of the whole shape.
     #[inline]
     pub(super) fn sizes(&self) -> &[usize] {
         match &self.shape {
-            Shape::Flat => core::slice::from_ref(&self.outer_size),
-            Shape::Inside { rank, sizes, .. } => &sizes[..*rank],
-            Shape::Borrowed { sizes, .. } => sizes,
+            Shape::Line(_) => core::slice::from_ref(&self.len),
+            Shape::RowMajor(sizes) | Shape::Strided(sizes, _) => sizes,
         }
     }
 
-    #[inline]
-    pub(super) fn strides(&self) -> &[isize] {
-        match &self.shape {
-            Shape::Flat => &[1],
-            Shape::Inside { rank, strides, .. } => &strides[..*rank],
-            Shape::Borrowed { strides, .. } => strides,
-        }
+    /// Whether coordinates of a dimension repeat the same elements.
+    pub(super) fn is_broadcast(&self) -> bool {
+        self.inside_out().any(|(_, size, stride)| size > 1 && stride == 0)
     }
 
-    /// The box of `len` elements from row-major index `first` on: some coordinates of dimension
-    /// `outer`, one of each dimension before, and all of the dimensions after. Also returns the
-    /// place of its first element, in elements from coordinate 0.
+    /// The place of the element with this row-major index, in elements from coordinate 0.
+    pub(super) fn place(&self, mut index: usize) -> isize {
+        self.inside_out().fold(0, |at: isize, (_, size, stride)| {
+            let coordinate = (index % size) as isize;
+            index /= size;
+            at.wrapping_add(stride.wrapping_mul(coordinate))
+        })
+    }
+
+    /// `len` elements from row-major index `first` on, and the place of the first, in elements from
+    /// coordinate 0. They are a box, or any elements of a dense layout.
     ///
     /// # Panics
-    /// If the box is not in the layout.
-    pub(super) fn part(&self, first: usize, len: usize, outer: usize) -> (Self, isize) {
+    /// If the layout does not have these elements, or if they are neither.
+    pub(super) fn part(&self, first: usize, len: usize) -> (Self, isize) {
         assert!(first.checked_add(len).is_some_and(|end| end <= self.len), "a part of the tensor");
-        if self.len == 0 {
-            return (*self, 0);
+        let is_box = self.is_box(first, len);
+        if self.dense {
+            let layout = if is_box { Self { len, ..*self } } else { Self::line(len, 1) };
+            return (layout, first as isize);
         }
-        let (mut rest, mut inner, mut at) = (first, 1, 0isize);
-        let mut part = Self { len, outer, ..*self };
-        let dimensions = self.sizes().iter().zip(self.strides()).enumerate();
-        for (dimension, (&size, &stride)) in dimensions.rev() {
-            if dimension == outer {
-                part.outer_size = len / inner;
-                assert!(
-                    rest % size + part.outer_size <= size && part.outer_size * inner == len,
-                    "some coordinates of dimension {outer}"
-                );
+        assert!(is_box, "{len} elements from {first} on are no box");
+        let at = if len == 0 { 0 } else { self.place(first) };
+        (Self { len, dense: len <= 1, ..*self }, at)
+    }
+
+    /// Whether these elements, which exist, are all coordinates of the innermost dimensions, some
+    /// of the next one, and one of each dimension around.
+    fn is_box(&self, mut first: usize, len: usize) -> bool {
+        let mut inner = 1;
+        for (_, size, _) in self.inside_out() {
+            if inner >= len {
+                break;
             }
-            at = at.wrapping_add(stride.wrapping_mul((rest % size) as isize));
-            (rest, inner) = (rest / size, inner * size);
+            let (here, taken) = (coordinates(self.len, inner, size), coordinates(len, inner, size));
+            if first % here + taken > here {
+                return false;
+            }
+            (first, inner) = (first / here, inner * taken);
         }
-        (part, at)
+        inner == len || len == 0
     }
 
     /// The dimensions larger than 1, innermost first. The output is the row-major index, and `row`
     /// is the number of the dimension.
     pub(super) fn dims(&self) -> Dims {
-        let mut dims = Dims::new();
-        let (sizes, strides, mut len) = (self.sizes(), self.strides(), 1usize);
-        for axis in (self.outer..sizes.len()).rev() {
-            let size = if axis == self.outer { self.outer_size } else { sizes[axis] };
-            dims.push(Dim { size, input: strides[axis], output: len as isize, row: axis as isize });
-            len = len.wrapping_mul(size);
+        let (mut dims, mut inner) = (Dims::new(), 1usize);
+        for (dimension, size, stride) in self.inside_out() {
+            if inner >= self.len {
+                break;
+            }
+            let (size, output) = (coordinates(self.len, inner, size), inner as isize);
+            dims.push(Dim { size, input: stride, output, row: dimension as isize });
+            inner *= size;
         }
         dims
     }
+}
+
+/// The coordinates of a dimension of this size in a box of `len` elements, of which there are more
+/// than the `inner` coordinates of the dimensions inside.
+#[inline(always)]
+fn coordinates(len: usize, inner: usize, size: usize) -> usize {
+    (len / inner).min(size)
 }

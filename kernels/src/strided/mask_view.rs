@@ -3,7 +3,7 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::layout::{Layout, LayoutError, Shape};
+use super::layout::{Layout, LayoutError};
 use crate::out::MaskOut;
 
 /// The output of a mask: one byte for each element, with its own strides. Bytes between the results
@@ -24,8 +24,7 @@ unsafe impl Send for MaskView<'_> {}
 unsafe impl Sync for MaskView<'_> {}
 
 impl<'o> MaskView<'o> {
-    /// The mask of these sizes and strides (in bytes, at most eight of each) whose coordinate 0 is
-    /// byte `offset` of `out`.
+    /// The mask of these sizes and strides (in bytes) whose coordinate 0 is byte `offset` of `out`.
     ///
     /// No two coordinates may name the same byte. The check is sufficient, not necessary: sort the
     /// dimensions larger than 1 by absolute stride; each must step over all bytes, from the first
@@ -38,41 +37,25 @@ impl<'o> MaskView<'o> {
     pub fn strided(
         out: impl Into<MaskOut<'o>>,
         offset: usize,
-        sizes: &[usize],
-        strides: &[isize],
-    ) -> Result<Self, LayoutError> {
-        Self::new(out.into(), offset, Shape::strided(sizes, strides)?)
-    }
-
-    /// [`MaskView::strided`] of up to 64 dimensions: sizes and strides stay where they are.
-    ///
-    /// # Errors
-    /// As [`MaskView::strided`].
-    pub fn strided_borrowed(
-        out: impl Into<MaskOut<'o>>,
-        offset: usize,
-        sizes: &'o [usize],
+        shape: &'o [usize],
         strides: &'o [isize],
     ) -> Result<Self, LayoutError> {
-        Self::new(out.into(), offset, Shape::borrowed(sizes, strides)?)
-    }
-
-    /// The mask of these sizes, at most eight, in row-major order from the first byte of `out` on.
-    /// Bytes after the last result keep their values.
-    ///
-    /// # Errors
-    /// As [`super::Tensor::row_major`].
-    pub fn shaped(out: impl Into<MaskOut<'o>>, sizes: &[usize]) -> Result<Self, LayoutError> {
-        Self::new(out.into(), 0, Shape::row_major(sizes)?)
-    }
-
-    fn new(out: MaskOut<'o>, offset: usize, shape: Shape<'o>) -> Result<Self, LayoutError> {
-        let out = out.slots();
-        let layout = Layout::new(shape, out.len(), offset)?;
+        let out = out.into().slots();
+        let layout = Layout::strided(shape, strides, out.len(), offset)?;
         layout.check_injective()?;
         let offset = if layout.len() == 0 { 0 } else { offset };
         // SAFETY: the layout has been checked against `out`, which is ours for `'o`.
         Ok(unsafe { Self::from_raw(out.as_mut_ptr().cast::<u8>().wrapping_add(offset), layout) })
+    }
+
+    /// The mask of this shape in row-major order: exactly the bytes of `out`.
+    ///
+    /// # Errors
+    /// As [`super::Tensor::row_major`].
+    pub fn shaped(out: impl Into<MaskOut<'o>>, shape: &'o [usize]) -> Result<Self, LayoutError> {
+        let out = out.into();
+        let layout = Layout::row_major(shape, out.len())?;
+        Ok(Self { layout, ..Self::from(out) })
     }
 
     /// # Safety
@@ -96,15 +79,19 @@ impl<'o> MaskView<'o> {
 
     /// The sizes of the dimensions, outermost first.
     #[must_use]
-    pub fn sizes(&self) -> &[usize] {
+    pub fn shape(&self) -> &[usize] {
         self.layout.sizes()
     }
 
-    /// The strides of the dimensions in bytes, outermost first. The stride of a dimension of size 1
-    /// has no meaning.
-    #[must_use]
-    pub fn strides(&self) -> &[isize] {
-        self.layout.strides()
+    /// Writes the result for the element with this row-major index.
+    ///
+    /// # Panics
+    /// If there is no such element.
+    pub fn set(&mut self, index: usize, answer: bool) {
+        assert!(index < self.len(), "result {index} of {}", self.len());
+        let place = self.layout.place(index);
+        // SAFETY: the byte of an element that exists, which is ours.
+        unsafe { self.start.wrapping_offset(place).write(u8::from(answer)) }
     }
 
     pub(super) fn layout(&self) -> &Layout<'o> {
@@ -117,7 +104,7 @@ impl<'o> From<MaskOut<'o>> for MaskView<'o> {
     fn from(out: MaskOut<'o>) -> Self {
         let out = out.slots();
         // SAFETY: all bytes of `out`, which is ours for `'o`.
-        unsafe { Self::from_raw(out.as_mut_ptr().cast(), Layout::flat(out.len())) }
+        unsafe { Self::from_raw(out.as_mut_ptr().cast(), Layout::line(out.len(), 1)) }
     }
 }
 

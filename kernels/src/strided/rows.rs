@@ -50,7 +50,8 @@ impl Rows<'_> {
         self.len() == 0
     }
 
-    fn clear(&mut self) {
+    /// Sets the answers to those of rows without hits.
+    pub fn clear(&mut self) {
         match self {
             Self::Any(out) => out.fill(false),
             Self::Count(out) => out.fill(0),
@@ -93,8 +94,11 @@ impl Rows<'_> {
 
     /// Records that the rule number `class` holds for `count` more elements of a row. `first`
     /// returns the index of the first of them, which all later calls exceed.
+    ///
+    /// # Panics
+    /// If there is no such row, or no such class.
     #[inline]
-    fn add(&mut self, row: usize, class: usize, count: usize, first: impl FnOnce() -> usize) {
+    pub fn add(&mut self, row: usize, class: usize, count: usize, first: impl FnOnce() -> usize) {
         if let Some(slot @ None) = self.first(row, class) {
             *slot = Some(first());
         }

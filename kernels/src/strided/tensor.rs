@@ -4,7 +4,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::dims::{Dim, Dims, sort};
-use super::layout::{Layout, LayoutError, Shape};
+use super::layout::{Layout, LayoutError};
 
 /// A strided tensor: memory, sizes and strides, and the place of coordinate 0. Every element
 /// exists, and nothing writes to it during `'a`: this is checked once, when the tensor is made.
@@ -38,70 +38,34 @@ impl<'a> Tensor<'a> {
     #[inline(always)]
     #[must_use]
     pub const fn flat(x: &'a [u8], element: usize) -> Self {
-        let layout = Layout::flat(elements(x, element));
+        let layout = Layout::line(elements(x, element), 1);
         Self { start: x.as_ptr(), element, gaps: true, layout, lifetime: PhantomData }
     }
 
-    /// The tensor of these sizes, at most eight, in row-major order from the first byte of `x` on.
+    /// The tensor of these sizes, in row-major order: exactly the elements of `x`.
     ///
     /// # Errors
-    /// [`LayoutError`] if there are more sizes, or if an element is not in `x`.
-    pub fn row_major(x: &'a [u8], element: usize, sizes: &[usize]) -> Result<Self, LayoutError> {
-        Self::new(x, element, 0, Shape::row_major(sizes)?)
+    /// [`LayoutError`] if the sizes name more or fewer elements, or if there are more than 64.
+    pub fn row_major(x: &'a [u8], element: usize, sizes: &'a [usize]) -> Result<Self, LayoutError> {
+        Ok(Self {
+            layout: Layout::row_major(sizes, elements(x, element))?,
+            ..Self::flat(x, element)
+        })
     }
 
-    /// The tensor of these sizes and strides, at most eight, with coordinate 0 at element `offset`.
+    /// The tensor of these sizes and strides with coordinate 0 at element `offset`.
     ///
     /// # Errors
-    /// [`LayoutError`] if there are more sizes or not as many strides, or if an element is not in
-    /// `x`.
+    /// [`LayoutError`] if there are more than 64 sizes or not as many strides, or if an element is
+    /// not in `x`.
     pub fn strided(
-        x: &'a [u8],
-        element: usize,
-        offset: usize,
-        sizes: &[usize],
-        strides: &[isize],
-    ) -> Result<Self, LayoutError> {
-        Self::new(x, element, offset, Shape::strided(sizes, strides)?)
-    }
-
-    /// [`Tensor::strided`] with strides of type `usize`.
-    ///
-    /// # Errors
-    /// As [`Tensor::strided`], and [`LayoutError::LargeStride`].
-    pub fn strided_unsigned(
-        x: &'a [u8],
-        element: usize,
-        offset: usize,
-        sizes: &[usize],
-        strides: &[usize],
-    ) -> Result<Self, LayoutError> {
-        Self::new(x, element, offset, Shape::unsigned(sizes, strides)?)
-    }
-
-    /// [`Tensor::strided`] of up to 64 dimensions: sizes and strides stay where they are.
-    ///
-    /// # Errors
-    /// As [`Tensor::strided`].
-    pub fn strided_borrowed(
         x: &'a [u8],
         element: usize,
         offset: usize,
         sizes: &'a [usize],
         strides: &'a [isize],
     ) -> Result<Self, LayoutError> {
-        Self::new(x, element, offset, Shape::borrowed(sizes, strides)?)
-    }
-
-    // Inlined, as all that it calls, so that the tensor is not copied again and again.
-    #[inline(always)]
-    fn new(
-        x: &'a [u8],
-        element: usize,
-        offset: usize,
-        shape: Shape<'a>,
-    ) -> Result<Self, LayoutError> {
-        let layout = Layout::new(shape, elements(x, element), offset)?;
+        let layout = Layout::strided(sizes, strides, elements(x, element), offset)?;
         let offset = if layout.len() == 0 { 0 } else { offset };
         // SAFETY: the layout has been checked against `x`.
         Ok(unsafe {
@@ -120,12 +84,6 @@ impl<'a> Tensor<'a> {
         layout: Layout<'a>,
     ) -> Self {
         Self { start, element, gaps, layout, lifetime: PhantomData }
-    }
-
-    /// The same tensor. Bytes between its elements are not read.
-    #[must_use]
-    pub const fn apart(self) -> Self {
-        Self { gaps: false, ..self }
     }
 
     /// The number of elements: the product of the sizes.
@@ -149,12 +107,10 @@ impl<'a> Tensor<'a> {
         self.layout.sizes()
     }
 
-    /// The strides of the dimensions in elements, outermost first. The stride of a dimension of
-    /// size 1 has no meaning.
+    /// Whether coordinates of a dimension repeat the same elements.
     #[must_use]
-    #[inline]
-    pub fn strides(&self) -> &[isize] {
-        self.layout.strides()
+    pub fn is_broadcast(&self) -> bool {
+        self.layout.is_broadcast()
     }
 
     /// Whether the elements are adjacent, in row-major order.
@@ -174,24 +130,29 @@ impl<'a> Tensor<'a> {
         if self.is_dense() { Some(bytes()) } else { None }
     }
 
-    /// The box of `len` elements from row-major index `first` on: some coordinates of dimension
-    /// `dimension`, one coordinate of each dimension before it, and all coordinates of the
-    /// dimensions after it. [`Tensor::sizes`] of the box are those of the whole tensor.
+    /// `len` elements from row-major index `first` on. If the tensor is not dense, they are a box:
+    /// all coordinates of the innermost dimensions, some of the next dimension, and one of each
+    /// dimension around. [`Tensor::sizes`] of a box are those of the whole tensor.
     ///
     /// # Panics
-    /// If these elements are not such a box of the tensor.
+    /// If the tensor does not have these elements, or if they must be a box and are not.
     #[must_use]
     #[inline(never)]
-    pub fn part(&self, first: usize, len: usize, dimension: usize) -> Self {
-        let (layout, at) = self.layout.part(first, len, dimension);
+    pub fn part(&self, first: usize, len: usize) -> Self {
+        let (layout, at) = self.layout.part(first, len);
         let at = at.wrapping_mul(self.element as isize);
         Self { start: self.start.wrapping_offset(at), layout, ..*self }
     }
 
     /// Row number `row` along dimension `axis`. Rows are numbered in row-major order of the other
     /// dimensions.
+    ///
+    /// # Panics
+    /// If there is no such dimension, or no such row.
     #[cfg(feature = "stats")]
-    pub(super) fn row(&self, axis: usize, mut row: usize) -> Self {
+    #[must_use]
+    pub fn row(&self, axis: usize, mut row: usize) -> Self {
+        assert!(!self.is_empty() && axis < self.sizes().len(), "row {row} along axis {axis}");
         let (mut along, mut at) = (Dim::ONE, 0isize);
         for dim in &*self.dims() {
             if dim.row == axis as isize {
@@ -201,6 +162,7 @@ impl<'a> Tensor<'a> {
                 row /= dim.size;
             }
         }
+        assert!(row == 0, "a row of the tensor");
         let start = self.start.wrapping_offset(at.wrapping_mul(self.element as isize));
         Self { start, layout: Layout::line(along.size, along.input), ..*self }
     }

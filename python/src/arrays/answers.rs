@@ -25,7 +25,7 @@ pub(crate) struct Occurrences {
 
 /// A tuple of indices, or None.
 #[derive(Clone, PartialEq)]
-struct Coordinate(Option<Vec<usize>>);
+pub(crate) struct Coordinate(Option<Vec<usize>>);
 
 impl<'py> IntoPyObject<'py> for &Coordinate {
     type Target = PyAny;
@@ -42,10 +42,10 @@ impl<'py> IntoPyObject<'py> for &Coordinate {
 
 impl Coordinate {
     /// Of the element of an array with this row-major index.
-    fn new(index: Option<usize>, array: &Array<'_>) -> PyResult<Self> {
+    pub(crate) fn new(index: Option<usize>, array: &Array<'_>) -> PyResult<Self> {
         let Some(index) = index else { return Ok(Self(None)) };
-        let coordinate = array.view().and_then(|view| view.coordinate(index)).map_err(of_crate)?;
-        Ok(Self(Some(coordinate.to_vec())))
+        let view = array.view().map_err(of_crate)?;
+        Ok(Self(Some(view.coordinate(index).map_err(of_crate)?.collect())))
     }
 
     fn text(&self, py: Python<'_>) -> PyResult<String> {

@@ -94,16 +94,6 @@ fn write<'py>(
         return Ok(PyBool::new(py, answer).to_owned().into_any());
     }
     let view = array.view().map_err(of_crate)?;
-    if let Some((bitmap, first)) = array.validity() {
-        return out::answers::<bool>(py, sizes, |out| {
-            run(py, view, threads, |view| view.mask(predicate, &mut *out))?.map_err(of_crate)?;
-            for (i, answer) in out.iter_mut().enumerate() {
-                let bit = first + i;
-                *answer &= bitmap[bit / 8] >> (bit % 8) & 1 == 1;
-            }
-            Ok(())
-        });
-    }
     let mask = out::mask(py, sizes, |out| {
         run(py, view, threads, |view| view.mask(predicate, out))?.map_err(of_crate)
     })?;
@@ -130,9 +120,6 @@ fn write_into(
     mut out: Array<'_>,
     threads: Option<isize>,
 ) -> PyResult<()> {
-    if array.validity().is_some() {
-        return Err(type_error("x has nulls: ask without out="));
-    }
     if out.kind != Kind::Bool {
         return Err(type_error("out is no array of bool"));
     }

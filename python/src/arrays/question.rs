@@ -3,9 +3,9 @@
 use nonfinite::Predicate;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyTuple};
+use pyo3::types::PyBool;
 
-use super::answers::{Census, Stats};
+use super::answers::{Census, Coordinate, Stats};
 use super::ask::{ask, ask_array, check_float};
 use super::{cuda, input, predicate, rows};
 
@@ -140,9 +140,8 @@ fn position<'py>(
     if let Some(axis) = axis {
         return input::answer_for(x, rows::position(py, &array, predicate, axis, threads)?);
     }
-    let found = ask_array(py, &array, threads, |view| view.first(predicate))?;
-    let found = found.map(|hit| PyTuple::new(py, hit.coordinate.iter()));
-    found.transpose()?.into_bound_py_any(py)
+    let found = ask_array(py, &array, threads, |view| view.position(predicate))?;
+    Coordinate::new(found, &array)?.into_bound_py_any(py)
 }
 
 /// How many elements are NaN, +Inf and -Inf, and the coordinate of the first of each: a Census.

@@ -3,7 +3,7 @@
 use nonfinite::{Census, Error, Predicate, Stats, TensorView};
 use pyo3::prelude::*;
 
-use super::ask::{run, without_nulls};
+use super::ask::run;
 use super::error::{of_crate, value};
 use super::{out, records};
 use crate::border::Array;
@@ -32,25 +32,7 @@ pub(crate) fn all<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let rows = Rows::new(array, axis)?;
     out::answers::<bool>(py, &rows.sizes, |out| {
-        rows.ask(py, threads, |view, axis| {
-            let rows = view.rows(axis)?;
-            let opposite = match predicate {
-                Predicate::Finite => Predicate::NonFinite,
-                Predicate::NonFinite => Predicate::Finite,
-                // No predicate is the negation of the others.
-                _ => {
-                    let mut counts = vec![0; rows.len()];
-                    rows.count(predicate, &mut counts)?;
-                    for (all, count) in out.iter_mut().zip(counts) {
-                        *all = count == rows.row_len();
-                    }
-                    return Ok(());
-                }
-            };
-            rows.any(opposite, out)?;
-            out.iter_mut().for_each(|all| *all = !*all);
-            Ok(())
-        })
+        rows.ask(py, threads, |view, axis| view.rows(axis)?.all(predicate, out))
     })
 }
 
@@ -125,9 +107,9 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     /// # Errors
-    /// ValueError if there is no such axis, TypeError for nulls.
+    /// ValueError if there is no such axis.
     fn new(array: &'a Array<'_>, axis: isize) -> PyResult<Self> {
-        let view = without_nulls(array)?;
+        let view = array.view().map_err(of_crate)?;
         let mut sizes = array.shape.sizes().to_vec();
         let rank = sizes.len();
         let from_end = if axis < 0 { rank.cast_signed() } else { 0 };

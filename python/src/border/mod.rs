@@ -192,7 +192,7 @@ impl<'py> Array<'py> {
             len => unsafe { slice::from_raw_parts_mut(self.lowest, len) },
         };
         let (sizes, strides) = (self.shape.sizes(), self.shape.strides());
-        Ok(MaskView::strided_borrowed(bytes, self.offset, sizes, strides)?)
+        Ok(MaskView::strided(bytes, self.offset, sizes, strides)?)
     }
 
     /// Whether the owner's memory and that of another array may have a byte in common.
@@ -201,7 +201,7 @@ impl<'py> Array<'py> {
     }
 
     /// The bitmap of validity, and its first bit.
-    pub(crate) fn validity(&self) -> Option<(&[u8], usize)> {
+    fn validity(&self) -> Option<(&[u8], usize)> {
         let (bitmap, first) = self.validity?;
         let bytes = (first + self.shape.sizes()[0]).div_ceil(8);
         // SAFETY: `arrow::read`, the only writer of `validity`, stores a bitmap with `first + len`
@@ -209,7 +209,8 @@ impl<'py> Array<'py> {
         Some((unsafe { slice::from_raw_parts(bitmap, bytes) }, first))
     }
 
-    /// The elements. Integers are not read: the view has as many elements, all of them finite.
+    /// The elements, and which of them are null. Integers are not read: the view has as many
+    /// elements, all of them finite.
     ///
     /// # Errors
     /// As [`TensorView::strided`].
@@ -220,14 +221,19 @@ impl<'py> Array<'py> {
         /// All values of this format are finite.
         const FINITE: Format = Format::F4E2M1Fn;
         static STRIDES: [isize; MOST_DIMENSIONS] = [0; MOST_DIMENSIONS];
-        let Kind::Float(format) = self.kind else {
+        let view = if let Kind::Float(format) = self.kind {
+            assert!(!self.needs_copy(), "elements in the order of the machine");
+            let elements = Elements::from_bytes(self.bytes(), format)?;
+            let offset = self.offset / format.size_in_bytes();
+            TensorView::strided(elements, offset, self.shape.sizes(), self.shape.strides())?
+        } else {
             let strides = &STRIDES[..self.shape.sizes().len()];
             let elements = Elements::from_bytes(&[0], FINITE)?;
-            return TensorView::strided_borrowed(elements, 0, self.shape.sizes(), strides);
+            TensorView::strided(elements, 0, self.shape.sizes(), strides)?
         };
-        assert!(!self.needs_copy(), "elements in the order of the machine");
-        let elements = Elements::from_bytes(self.bytes(), format)?;
-        let offset = self.offset / format.size_in_bytes();
-        TensorView::strided_borrowed(elements, offset, self.shape.sizes(), self.shape.strides())
+        match self.validity() {
+            Some((bitmap, first)) => view.with_validity(bitmap, first),
+            None => Ok(view),
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::{Debug, Display};
 
 use nonfinite::{Census, Error, TensorView};
 
-use crate::expected::{Answer, Asked, Expected};
+use crate::expected::{Answer, Expected};
 use crate::kind::Kind;
 use crate::outputs::{CANARY, Outputs};
 use crate::stats::Summary;
@@ -78,15 +78,13 @@ fn check_answer(
         subject.bits(*asked, outputs.room(want.len()), *offset);
         same_bytes(format_args!("bits from {offset}"), outputs, want)?;
     }
-    if expected.valid.is_none() {
-        subject.mask(*asked, outputs.room(hits.len()));
-        same_bytes("mask", outputs, hits)?;
-    }
-    let Asked::Is(predicate) = *asked else { return Ok(()) };
-    same("all", subject.all(predicate), answer.all)?;
+    subject.mask(*asked, outputs.room(hits.len()));
+    same_bytes("mask", outputs, hits)?;
+    same("all", subject.all(*asked), answer.all)?;
     let indices = (0..hits.len()).filter(|&i| hits[i] == 1).take(expected.positions);
-    same("positions", subject.positions(predicate, expected.positions), indices.collect())?;
+    same("positions", subject.positions(*asked, expected.positions), indices.collect())?;
     let Some(view) = subject.view() else { return Ok(()) };
+    let predicate = asked.of(expected.format);
     for layout in &expected.outputs {
         let mut want = vec![CANARY; layout.memory()];
         for (place, &hit) in layout.places().into_iter().zip(hits) {
@@ -100,12 +98,16 @@ fn check_answer(
         let hits = |r| expected.row(axis, r).map(|i| hits[i]);
         let count: Vec<usize> = (0..rows).map(|r| hits(r).map(usize::from).sum()).collect();
         let first: Vec<_> = (0..rows).map(|r| hits(r).position(|hit| hit == 1)).collect();
-        let (mut counts, mut any) = (vec![77; rows], vec![true; rows]);
+        let valid = |r| expected.row(axis, r).filter(|&i| expected.is_valid(i)).count();
+        let want_all = (0..rows).map(|r| count[r] == valid(r)).collect();
+        let (mut counts, mut any, mut all) = (vec![77; rows], vec![true; rows], vec![true; rows]);
         let mut positions = vec![Some(77); rows];
         let asked = view.rows(axis).unwrap();
         asked.any(predicate, &mut any).unwrap();
+        asked.all(predicate, &mut all).unwrap();
         asked.position(predicate, &mut positions).unwrap();
         asked.count(predicate, &mut counts).unwrap();
+        same("all of rows", all, want_all)?;
         same("any of rows", any, count.iter().map(|&count| count > 0).collect())?;
         same(format_args!("count of rows along {axis}"), counts, count)?;
         same(format_args!("position in rows along {axis}"), positions, first)?;
@@ -134,7 +136,7 @@ fn check_layout(view: &TensorView<'_>, expected: &Expected) -> Result<(), String
     if expected.sizes.is_empty() {
         return Ok(());
     }
-    same("sizes", view.sizes(), &expected.sizes[..])?;
+    same("shape", view.shape(), &expected.sizes[..])?;
     let dimensions = expected.sizes.len();
     let refused = view.rows(dimensions).map(|rows| rows.len());
     same("no axis", refused, Err(Error::Axis { axis: dimensions, dimensions }))?;

@@ -19,6 +19,20 @@ pub enum Asked {
     Above(f64),
 }
 
+impl Asked {
+    /// The predicate for elements of this format.
+    ///
+    /// # Panics
+    /// If the threshold is refused.
+    #[must_use]
+    pub fn of(self, format: Format) -> Predicate {
+        match self {
+            Self::Is(predicate) => predicate,
+            Self::Above(threshold) => Predicate::exceeds(format, threshold).expect("a threshold"),
+        }
+    }
+}
+
 /// The elements of a tensor in row-major order, and the right answers. By default all predicates
 /// and three thresholds are asked for.
 #[derive(Debug)]
@@ -100,7 +114,13 @@ impl Expected {
     #[must_use]
     pub fn with_nulls(self, valid: Vec<bool>) -> Self {
         assert_eq!(valid.len(), self.codes.len());
-        Self { valid: Some(valid), answers: OnceLock::new(), summary: OnceLock::new(), ..self }
+        Self {
+            valid: Some(valid),
+            answers: OnceLock::new(),
+            summary: OnceLock::new(),
+            row_stats: OnceLock::new(),
+            ..self
+        }
     }
 
     /// Rows are checked along this axis only.
@@ -207,8 +227,10 @@ impl Expected {
 
     /// The statistics of each row, by [`Expected::axes`]. Indices count along the row.
     pub(crate) fn row_stats(&self) -> &[Vec<Summary>] {
-        let of_row =
-            |axis, r| summary(self.format, self.row(axis, r).map(|i| self.codes[i]).enumerate());
+        let of_row = |axis, r| {
+            let valid = self.row(axis, r).enumerate().filter(|&(_, i)| self.is_valid(i));
+            summary(self.format, valid.map(|(at, i)| (at, self.codes[i])))
+        };
         let of_rows = |(axis, rows)| (0..rows).map(|r| of_row(axis, r)).collect();
         self.row_stats.get_or_init(|| self.axes().map(of_rows).collect())
     }

@@ -152,10 +152,7 @@ impl Layout {
     /// As [`TensorView::strided`].
     pub fn view<'a>(&'a self, x: Elements<'a>) -> Result<TensorView<'a>, Error> {
         let (offset, sizes, strides) = (self.offset.cast_unsigned(), &self.sizes, &self.strides);
-        match sizes.len() {
-            0..=8 => TensorView::strided(x, offset, sizes, strides),
-            _ => TensorView::strided_borrowed(x, offset, sizes, strides),
-        }
+        TensorView::strided(x, offset, sizes, strides)
     }
 
     /// The output with this layout.
@@ -164,9 +161,6 @@ impl Layout {
     /// As [`MaskView::strided`].
     pub fn output<'a>(&'a self, out: &'a mut [u8]) -> Result<MaskView<'a>, Error> {
         let (offset, sizes, strides) = (self.offset.cast_unsigned(), &self.sizes, &self.strides);
-        Ok(match sizes.len() {
-            0..=8 => MaskView::strided(out, offset, sizes, strides)?,
-            _ => MaskView::strided_borrowed(out, offset, sizes, strides)?,
-        })
+        Ok(MaskView::strided(out, offset, sizes, strides)?)
     }
 }

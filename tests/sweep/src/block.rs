@@ -61,6 +61,6 @@ impl Block {
     /// Never: the elements are whole.
     pub fn check(&mut self, backend: Backend) -> Result<(), String> {
         let view = TensorView::from_bytes(&self.bytes, self.format).expect("whole elements");
-        oracle::check(&view.on(backend), &self.expected, &mut self.outputs)
+        oracle::check(&view.with_backend(backend), &self.expected, &mut self.outputs)
     }
 }

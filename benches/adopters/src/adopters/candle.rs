@@ -12,7 +12,7 @@ pub const ADOPTER: Adopter = Adopter {
     name: "candle",
     package: "candle-core",
     what: "A mask by `x.ne(x)`, its sum as `u32`, the least of `x.abs().le(MAX)`, `min_all` and \
-           `max_all`. Ours: `mask_uninit`, `count`, `all_finite`, and `stats`, which has the \
+           `max_all`. Ours: `mask`, `count`, `all_finite`, and `stats`, which has the \
            indices and the other classes too.",
     pairs,
     note: Some(mistralrs),

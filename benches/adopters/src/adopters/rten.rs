@@ -17,7 +17,7 @@ pub const ADOPTER: Adopter = Adopter {
     package: "rten",
     what: "The operators IsNaN and IsInf, f32 only. The operators are private, so theirs is a run \
            of a model of that one node, less the run for one element. They write 32-bit integers. \
-           Ours: `mask_uninit`, a byte an element.",
+           Ours: `mask`, a byte an element.",
     pairs,
     note: None,
 };

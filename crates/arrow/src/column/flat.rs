@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nonfinite::{Predicate, TensorView, ValidView};
+use nonfinite::{Predicate, TensorView};
 
 use super::{arrow_array, arrow_buffer, arrow_schema};
 use arrow_array::cast::AsArray;
@@ -25,17 +25,11 @@ pub(super) fn is_flat(data_type: &DataType) -> bool {
     }
 }
 
-/// The elements of a primitive array, where they lie.
-pub(super) enum Floats<'a> {
-    Valid(TensorView<'a>),
-    Nullable(ValidView<'a>),
-}
-
 /// The elements of a primitive array of floating-point numbers with these nulls; else `None`.
 pub(super) fn floats<'a>(
     array: &'a dyn Array,
     nulls: Option<&'a NullBuffer>,
-) -> Option<Floats<'a>> {
+) -> Option<TensorView<'a>> {
     let view = match array.data_type() {
         DataType::Float16 => TensorView::from(&array.as_primitive::<Float16Type>().values()[..]),
         DataType::Float32 => TensorView::from(&array.as_primitive::<Float32Type>().values()[..]),
@@ -43,11 +37,10 @@ pub(super) fn floats<'a>(
         _ => return None,
     };
     Some(match nulls.filter(|nulls| nulls.null_count() > 0) {
-        None => Floats::Valid(view),
-        Some(nulls) => Floats::Nullable(
-            view.with_validity(nulls.validity(), nulls.offset())
-                .expect("a bit of validity for each element of an array"),
-        ),
+        None => view,
+        Some(nulls) => view
+            .with_validity(nulls.validity(), nulls.offset())
+            .expect("a bit of validity for each element of an array"),
     })
 }
 
@@ -68,11 +61,7 @@ pub(super) fn entries(array: &dyn Array) -> &ArrayRef {
 pub(super) fn hits(array: &dyn Array, predicate: Predicate) -> BooleanBuffer {
     if let Some(floats) = floats(array, array.nulls()) {
         let mut bits = MutableBuffer::from_len_zeroed(array.len().div_ceil(8));
-        match floats {
-            Floats::Valid(view) => view.bits(predicate, &mut bits, 0),
-            Floats::Nullable(view) => view.bits(predicate, &mut bits, 0),
-        }
-        .expect("a bit for each row");
+        floats.bits(predicate, &mut bits, 0).expect("a bit for each row");
         return BooleanBuffer::new(bits.into(), 0, array.len());
     }
     let entries = hits(entries(array), predicate);

@@ -1,10 +1,8 @@
 //! The questions, and how the answers of parts are put together.
 
-use nonfinite::{Census, Occurrences, Predicate};
+use nonfinite::{Census, Occurrences, Predicate, TensorView};
 #[cfg(feature = "stats")]
 use nonfinite::{Extreme, Stats};
-
-use super::flat::Floats;
 
 /// A question about the values of an array.
 pub(super) trait Question {
@@ -17,7 +15,7 @@ pub(super) trait Question {
     fn screen(&self) -> Option<Predicate>;
 
     /// The answer for the elements of a primitive array.
-    fn of_floats(&self, floats: &Floats<'_>) -> Self::Answer;
+    fn of_floats(&self, floats: &TensorView<'_>) -> Self::Answer;
 
     /// The answer for two parts. Indices of both count from the same row.
     fn join(&self, a: Self::Answer, b: Self::Answer) -> Self::Answer;
@@ -43,11 +41,8 @@ impl Question for ValidCount {
     fn screen(&self) -> Option<Predicate> {
         None
     }
-    fn of_floats(&self, floats: &Floats<'_>) -> usize {
-        match floats {
-            Floats::Valid(view) => view.len(),
-            Floats::Nullable(view) => view.valid_count(),
-        }
+    fn of_floats(&self, floats: &TensorView<'_>) -> usize {
+        floats.valid_count()
     }
     fn join(&self, a: usize, b: usize) -> usize {
         a + b
@@ -69,11 +64,8 @@ impl Question for Count {
     fn screen(&self) -> Option<Predicate> {
         Some(self.0)
     }
-    fn of_floats(&self, floats: &Floats<'_>) -> usize {
-        match floats {
-            Floats::Valid(view) => view.count(self.0),
-            Floats::Nullable(view) => view.count(self.0),
-        }
+    fn of_floats(&self, floats: &TensorView<'_>) -> usize {
+        floats.count(self.0)
     }
     fn join(&self, a: usize, b: usize) -> usize {
         a + b
@@ -95,11 +87,8 @@ impl Question for Position {
     fn screen(&self) -> Option<Predicate> {
         Some(self.0)
     }
-    fn of_floats(&self, floats: &Floats<'_>) -> Option<usize> {
-        match floats {
-            Floats::Valid(view) => view.position(self.0),
-            Floats::Nullable(view) => view.position(self.0),
-        }
+    fn of_floats(&self, floats: &TensorView<'_>) -> Option<usize> {
+        floats.position(self.0)
     }
     fn join(&self, a: Option<usize>, b: Option<usize>) -> Option<usize> {
         a.into_iter().chain(b).min()
@@ -130,11 +119,8 @@ impl Question for TakeCensus {
     fn screen(&self) -> Option<Predicate> {
         Some(Predicate::NonFinite)
     }
-    fn of_floats(&self, floats: &Floats<'_>) -> Census {
-        match floats {
-            Floats::Valid(view) => view.census(),
-            Floats::Nullable(view) => view.census(),
-        }
+    fn of_floats(&self, floats: &TensorView<'_>) -> Census {
+        floats.census()
     }
     fn join(&self, a: Census, b: Census) -> Census {
         let class = |a: Occurrences, b: Occurrences| {
@@ -162,11 +148,8 @@ impl Question for TakeStats {
     fn screen(&self) -> Option<Predicate> {
         None
     }
-    fn of_floats(&self, floats: &Floats<'_>) -> Stats {
-        match floats {
-            Floats::Valid(view) => view.stats(),
-            Floats::Nullable(view) => view.stats(),
-        }
+    fn of_floats(&self, floats: &TensorView<'_>) -> Stats {
+        floats.stats()
     }
     fn join(&self, a: Stats, b: Stats) -> Stats {
         let mut all = a.join(b);

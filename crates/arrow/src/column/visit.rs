@@ -2,7 +2,6 @@
 
 use nonfinite::Predicate;
 
-use super::flat::Floats;
 use super::{arrow_array, arrow_buffer, arrow_schema, flat};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, GenericListArray, GenericListViewArray, OffsetSizeTrait};
@@ -75,7 +74,7 @@ fn may_have(array: &dyn Array, predicate: Predicate) -> bool {
         let offsets = list.value_offsets();
         (offsets[0].as_usize(), offsets[list.len()].as_usize())
     }
-    if let Some(Floats::Valid(view)) = flat::floats(array, None) {
+    if let Some(view) = flat::floats(array, None) {
         return view.any(predicate);
     }
     match array.data_type() {

@@ -115,18 +115,18 @@ fn formats_have_names_and_sizes() {
 #[test]
 fn version_and_backends() {
     assert_eq!(text(nf_version()), env!("CARGO_PKG_VERSION"));
-    let names: Vec<_> = nonfinite::backends().map(|backend| backend.name).collect();
+    let names: Vec<_> = nonfinite::Backend::all().map(|(name, _)| name).collect();
     assert!(names.contains(&text(nf_backend_name())));
 }
 
 #[test]
 fn every_status_has_a_message_of_its_own() {
     let messages: Vec<_> =
-        (NF_OK..=NF_ERR_VALIDITY).map(|status| text(nf_status_message(status))).collect();
+        (NF_OK..=NF_ERR_THRESHOLD).map(|status| text(nf_status_message(status))).collect();
     for (i, message) in messages.iter().enumerate() {
         assert!(!message.is_empty() && !messages[..i].contains(message), "{i}: {message}");
     }
-    for bad in [-1, NF_ERR_VALIDITY + 1, i32::MIN, i32::MAX] {
+    for bad in [-1, NF_ERR_THRESHOLD + 1, i32::MIN, i32::MAX] {
         assert_eq!(text(nf_status_message(bad)), "no status has this number");
     }
 }

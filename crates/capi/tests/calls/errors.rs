@@ -87,7 +87,7 @@ fn bad_inputs(x: *const c_void) -> Vec<(*const c_void, FormatCode, usize, Predic
         (x, u32::MAX, 0, NF_IS_NAN, NF_ERR_FORMAT),
         (x, NF_FORMAT_F32, 4, 0, NF_ERR_PREDICATE),
         (x, NF_FORMAT_F32, 4, 9, NF_ERR_PREDICATE),
-        (x, NF_FORMAT_F32, 0, u32::MAX, NF_ERR_PREDICATE),
+        (x, NF_FORMAT_F32, 0, u32::MAX.into(), NF_ERR_PREDICATE),
         (x, NF_FORMAT_F8E5M2, most + 1, NF_IS_NAN, NF_ERR_LENGTH),
         (x, NF_FORMAT_F16, most / 2 + 1, NF_IS_NAN, NF_ERR_LENGTH),
         (x, NF_FORMAT_F64, most / 8 + 1, NF_IS_NAN, NF_ERR_LENGTH),
@@ -239,12 +239,12 @@ fn names_and_backends() {
         assert_eq!(nf_backend_at(0, without_provenance_mut(4)), NF_ERR_MISALIGNED);
     }
     let mut info = BackendInfo { name: null(), available: false, active: false };
-    for index in [nonfinite::backends().len(), usize::MAX] {
+    for index in [nonfinite::Backend::all().len(), usize::MAX] {
         // SAFETY: a slot.
         assert_eq!(unsafe { nf_backend_at(index, &mut info) }, NF_ERR_INDEX);
     }
-    for backend in nonfinite::backends().filter(|backend| !backend.available) {
-        let name = std::ffi::CString::new(backend.name).unwrap();
+    for (name, _) in nonfinite::Backend::all().filter(|(_, backend)| backend.is_none()) {
+        let name = std::ffi::CString::new(name).unwrap();
         // SAFETY: a string.
         assert_eq!(unsafe { nf_backend_activate(name.as_ptr()) }, NF_ERR_UNAVAILABLE);
     }

@@ -42,6 +42,7 @@ fn valid_elements() {
                     let mut coordinate = 7;
                     let (mut bits, new) = bitmaps(&hits, 13);
                     let (out, room) = (bits.as_mut_ptr(), bits.len());
+                    let mut mask = vec![CANARY; length];
                     // SAFETY: elements, bitmaps and slots.
                     unsafe {
                         assert_eq!(nf_view_any(x, predicate, &mut any), NF_OK, "{at}");
@@ -50,7 +51,10 @@ fn valid_elements() {
                         let status = nf_view_first(x, predicate, &mut place, &mut coordinate);
                         assert_eq!(status, NF_OK, "{at}");
                         assert_eq!(nf_view_bits(x, predicate, out, room, 13), NF_OK, "{at}");
+                        let status = nf_view_mask(x, predicate, mask.as_mut_ptr(), 0, null());
+                        assert_eq!(status, NF_OK, "{at}");
                     }
+                    assert!(hits.iter().map(|&hit| u8::from(hit)).eq(mask), "{at}");
                     assert_eq!((any, hit_count), (hits.contains(&true), count(&hits)), "{at}");
                     assert_eq!(place, first(&hits), "{at}");
                     assert_eq!(coordinate as u64, if any { place } else { 7 }, "{at}");
@@ -124,10 +128,6 @@ fn bitmaps_that_are_refused() {
         assert_eq!((got, result), (status, if status == NF_OK { 1 } else { 7 }), "{x:?}");
         result = 7;
     }
-    let mut out = [CANARY; 3];
-    // SAFETY: refused.
-    let got = unsafe { nf_view_mask(&good, NF_IS_NAN, out.as_mut_ptr(), 0, null()) };
-    assert_eq!((got, out), (NF_ERR_VALIDITY, [CANARY; 3]));
     // Only the byte with bits of elements counts: the second.
     let mut both = [0xFFu8; 2];
     let bits = both.as_mut_ptr();
@@ -157,13 +157,14 @@ fn magnitudes_above() {
                 for threshold in thresholds {
                     let (mut any, mut hits, mut place) = (false, 7, 7);
                     let mut mask = vec![CANARY; length + 1];
+                    let above = nf_exceeds(threshold);
                     // SAFETY: elements, slots, and a byte for each element.
                     let statuses = unsafe {
                         [
-                            nf_exceeds_any(data, code, length, threshold, &mut any),
-                            nf_exceeds_count(data, code, length, threshold, &mut hits),
-                            nf_exceeds_first(data, code, length, threshold, &mut place),
-                            nf_exceeds_mask(data, code, length, threshold, mask.as_mut_ptr()),
+                            nf_any(data, code, length, above, &mut any),
+                            nf_count(data, code, length, above, &mut hits),
+                            nf_first(data, code, length, above, &mut place),
+                            nf_mask(data, code, length, above, mask.as_mut_ptr()),
                         ]
                     };
                     let at = format!("{backend} {format} {length} {threshold}");
@@ -182,6 +183,20 @@ fn magnitudes_above() {
                         want.iter().map(|&hit| u8::from(hit)).eq(mask[..length].iter().copied())
                     );
                     assert_eq!(mask[length], CANARY, "{at}");
+                    // With the even elements null.
+                    let bits = [0xAA; 13];
+                    let x = &view(data.cast(), code, &length, (bits.as_ptr(), 0));
+                    // SAFETY: elements, a bitmap, a slot, and a byte for each element.
+                    unsafe {
+                        assert_eq!(nf_view_count(x, above, &mut hits), NF_OK, "{at}");
+                        let status = nf_view_mask(x, above, mask.as_mut_ptr(), 0, null());
+                        assert_eq!(status, NF_OK, "{at}");
+                    }
+                    let want: Vec<bool> =
+                        want.iter().enumerate().map(|(i, hit)| hit & (i % 2 == 1)).collect();
+                    assert_eq!(hits, count(&want), "{at}");
+                    let mask = mask[..length].iter().copied();
+                    assert!(want.iter().map(|&hit| u8::from(hit)).eq(mask), "{at}");
                 }
             }
         }

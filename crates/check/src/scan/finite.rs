@@ -1,7 +1,7 @@
 //! What is known of the finite numbers in a piece of a tensor, and the sum over pieces. Sums do not
 //! depend on the order of the pieces.
 
-use nonfinite::{Error, Format, TensorView};
+use nonfinite::{Error, Format, Predicate, TensorView};
 use serde::{Deserialize, Serialize};
 
 use crate::model::Stats;
@@ -104,7 +104,7 @@ fn above(numbers: &[u8], format: Format, bound: f64) -> Result<usize, Error> {
         let is_above = |code: &&u8| key(format.to_f64(u64::from(**code))) > key(bound);
         return Ok(numbers.iter().filter(is_above).count());
     }
-    Ok(TensorView::from_bytes(numbers, format)?.exceeds(bound)?.count())
+    Ok(TensorView::from_bytes(numbers, format)?.count(Predicate::exceeds(format, bound)?))
 }
 
 #[cfg(test)]

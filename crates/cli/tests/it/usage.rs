@@ -71,12 +71,10 @@ fn backends() {
     assert_eq!((run.status, run.err.as_str()), (0, ""));
     let lines: Vec<Vec<&str>> =
         run.out.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(lines.len(), nonfinite::backends().len());
-    for (line, backend) in lines.iter().zip(nonfinite::backends()) {
-        assert_eq!(
-            line[..2],
-            [backend.name, if backend.available { "available" } else { "unavailable" }]
-        );
+    assert_eq!(lines.len(), nonfinite::Backend::all().len());
+    for (line, (name, backend)) in lines.iter().zip(nonfinite::Backend::all()) {
+        let available = if backend.is_some() { "available" } else { "unavailable" };
+        assert_eq!(line[..2], [name, available]);
     }
     let active: Vec<_> = lines.iter().filter(|line| line.get(2) == Some(&"active")).collect();
     assert_eq!(active.len(), 1);

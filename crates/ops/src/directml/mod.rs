@@ -219,7 +219,7 @@ impl CompiledOperator<'_> {
 
     /// The same operator, with this backend instead of the active one.
     #[must_use]
-    pub fn on(self, backend: Backend) -> Self {
+    pub fn with_backend(self, backend: Backend) -> Self {
         Self { backend: Some(backend), ..self }
     }
 
@@ -240,7 +240,7 @@ impl CompiledOperator<'_> {
         let x = Elements::from_bytes(input, self.format)
             .and_then(|x| TensorView::strided(x, 0, &sizes[..rank], &strides[..rank]))
             .map_err(refuse(Tensor::Input))?;
-        let x = self.backend.map_or(x, |backend| x.on(backend));
+        let x = self.backend.map_or(x, |backend| x.with_backend(backend));
 
         // A UINT32 is the byte of the answer, and three bytes of zeros.
         let bytes = if self.output.data_type == TensorDataType::Uint32 { 4 } else { 1 };

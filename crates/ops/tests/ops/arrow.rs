@@ -44,7 +44,10 @@ fn bitmaps_with_a_null() {
             let validity = 0b01_1111 << offset;
             let mut out = [0xFF; 2];
             let x = Elements::from_bytes(&x, Format::F32).unwrap();
-            TensorView::from(x).on(backend).bits(Predicate::Finite, &mut out, offset).unwrap();
+            TensorView::from(x)
+                .with_backend(backend)
+                .bits(Predicate::Finite, &mut out, offset)
+                .unwrap();
             let finite = u16::from_le_bytes(out);
             assert_eq!(finite & validity, 0b00_0101 << offset, "{} at {offset}", backend.name());
             assert_eq!(finite & !(0b11_1111 << offset), !(0b11_1111 << offset), "other bits stay");

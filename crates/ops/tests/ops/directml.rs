@@ -112,7 +112,7 @@ fn check_operator(
     }
     for backend in Backend::available().map(Some).chain([None]) {
         let mut buffer = vec![CANARY; expected.len()];
-        let operator = backend.map_or(*operator, |backend| operator.on(backend));
+        let operator = backend.map_or(*operator, |backend| operator.with_backend(backend));
         operator.dispatch(&x, &mut buffer).unwrap();
         let at = format!("{} {from:?} {to:?} on {:?}", operator.name(), backend.map(Backend::name));
         assert!(buffer == expected, "{at}:\n{buffer:?}\n{expected:?}");

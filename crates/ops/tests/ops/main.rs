@@ -135,7 +135,7 @@ fn check_one(name: &str, op: &dyn Operator, x: Dense<'_>, expected: &[u8]) {
     for backend in Backend::available().map(Some).chain([None]) {
         let mut framed = vec![CANARY; n + 128];
         let out = &mut framed[64..64 + n];
-        let run = op.run(backend.map_or(x, |backend| x.on(backend)), (&mut *out).into());
+        let run = op.run(backend.map_or(x, |backend| x.with_backend(backend)), (&mut *out).into());
         let at = backend.map_or("active", Backend::name);
         run.unwrap_or_else(|error| panic!("{name} on {at}: {error}"));
         assert!(out == expected, "{name} on {at}: {out:?} instead of {expected:?}");
@@ -160,7 +160,7 @@ fn check_predicate(name: &str, format: Format, predicate: Predicate, bytes: &[u8
         for backend in Backend::available() {
             let mut out = vec![CANARY; expected.len() * repeat];
             TensorView::from(Elements::from_bytes(&bytes, format).unwrap())
-                .on(backend)
+                .with_backend(backend)
                 .mask(predicate, &mut out[..])
                 .unwrap();
             assert_eq!(

@@ -28,7 +28,7 @@ fn all_codes() {
             let hits = |predicate| {
                 let mut out = [7; 256];
                 TensorView::from(Elements::from_bytes(&codes, format).unwrap())
-                    .on(backend)
+                    .with_backend(backend)
                     .mask(predicate, &mut out[..])
                     .unwrap();
                 out

@@ -10,7 +10,7 @@
 //! assert!(!logits.all_finite());
 //! let mask = logits.mask_of(Predicate::Finite);
 //! assert_eq!(mask.into_data().try_to_vec::<bool>().unwrap(), [true, false, false, true]);
-//! assert_eq!(logits.first_of(Predicate::Nan).unwrap().coordinate[..], [0, 1]);
+//! assert_eq!(logits.first_of(Predicate::Nan), Some([0, 1]));
 //! ```
 //!
 //! Tensors of the backend flex are read in place, with any strides. Tensors of other backends, and
@@ -19,7 +19,7 @@
 mod view;
 
 use burn_tensor::{Bool, Tensor, TensorData};
-use nonfinite::{Census, Hit, Predicate, Stats, Watch};
+use nonfinite::{Census, Predicate, Stats, Watch};
 use view::with_view;
 
 /// Questions to a tensor of floats. burn has `is_nan`, `is_inf`, `is_finite` and `contains_nan`,
@@ -40,9 +40,8 @@ pub trait NonFinite<const D: usize> {
     /// The number of elements for which `predicate` holds.
     fn count_of(&self, predicate: Predicate) -> usize;
 
-    /// The first element, in row-major order, for which `predicate` holds: its index and
-    /// coordinate.
-    fn first_of(&self, predicate: Predicate) -> Option<Hit>;
+    /// The coordinate of the first element, in row-major order, for which `predicate` holds.
+    fn first_of(&self, predicate: Predicate) -> Option<[usize; D]>;
 
     /// The number of NaN, +Inf and -Inf, and the row-major index of the first of each.
     fn census(&self) -> Census;
@@ -81,8 +80,11 @@ impl<const D: usize> NonFinite<D> for Tensor<D> {
         with_view(self, |view| view.count(predicate))
     }
 
-    fn first_of(&self, predicate: Predicate) -> Option<Hit> {
-        with_view(self, |view| view.first(predicate))
+    fn first_of(&self, predicate: Predicate) -> Option<[usize; D]> {
+        with_view(self, |view| {
+            let mut coordinate = view.coordinate(view.position(predicate)?).ok()?;
+            Some(core::array::from_fn(|_| coordinate.next().unwrap_or(0)))
+        })
     }
 
     fn census(&self) -> Census {
@@ -105,7 +107,7 @@ impl<const D: usize> NonFinite<D> for Tensor<D> {
 /// nonfinite_burn::look(&watch, "x", &x);
 /// nonfinite_burn::look(&watch, "root", &x.sqrt());
 /// let bad = watch.first().unwrap();
-/// assert_eq!((bad.name(), &bad.first.coordinate[..]), ("root", &[0, 1][..]));
+/// assert_eq!((bad.name(), bad.coordinate()), ("root", &[0, 1][..]));
 /// ```
 ///
 /// # Panics

@@ -17,7 +17,8 @@ pub(crate) fn with_view<const D: usize, R>(
     }
     let data = tensor.to_data();
     let elements = elements(data.as_bytes(), data.dtype());
-    run(&TensorView::shaped(elements, &tensor.dims()).expect("burn gives all elements"))
+    let shape = tensor.dims();
+    run(&TensorView::shaped(elements, &shape).expect("burn gives all elements"))
 }
 
 fn elements(bytes: &[u8], dtype: DType) -> Elements<'_> {

@@ -1,0 +1,168 @@
+//! The questions about elements of which some are null.
+//!
+//! ```text
+//! count(x, bitmap):
+//!     search x for the next hit, as if nothing were null; return count if there is none
+//!     window = up to 4096 elements from this hit on
+//!     hits = the packed bits of the window AND its part of the bitmap
+//!     count += the ones in hits
+//!     repeat after the window
+//! ```
+//!
+//! ```text
+//! elements   . . . . . . . x . . x x . x . . . . x x . .      x: a hit
+//! bitmap                   1 0 1 1 0 1 0 ...                  not read before the first hit
+//! hits                     1 0 0 1 0 1 0 ...
+//! ```
+//!
+//! So clean elements cost the same as without a bitmap. A hit that is far from the hit before is
+//! looked up in the bitmap alone. `position` and `any` look up a few hits first, and end at the
+//! first window with a valid hit. `census` takes windows of elements that are not finite. Where
+//! such an element is valid, `census` packs the bits of NaN and of +Inf too.
+//!
+//! A view that is not dense is searched once, in the order of memory. If there is a hit, boxes of
+//! up to 16384 elements are windows, one after the other in row-major order.
+
+use nonfinite_kernels::{self as kernels, MaskOut, Rule, strided};
+
+use super::TensorView;
+use crate::{Census, Occurrences, Predicate};
+
+/// Elements of a window of a dense view.
+const WINDOW: usize = 4096;
+
+/// Elements of a window of another view: boxes with many rows read whole cache lines.
+const BOX: usize = 16384;
+
+/// A hit is near if it is less than this many elements after the end of what was looked at last.
+const NEAR: usize = 256;
+
+/// This many hits are looked up one by one, from a hit on that is not near. The next near hit
+/// begins a window.
+const LONE: usize = 8;
+
+/// Some elements of a view, and the valid ones among them for which a rule holds.
+struct Window {
+    first: usize,
+    len: usize,
+    /// Indices count from the start of the view.
+    found: Occurrences,
+}
+
+impl<'a> TensorView<'a> {
+    /// Whether the element with this row-major index is valid.
+    #[inline]
+    pub(super) fn is_valid(&self, index: usize) -> bool {
+        self.validity.is_none_or(|validity| validity.is_valid(index))
+    }
+
+    /// The same elements, none of them null.
+    #[inline]
+    pub(super) fn without_nulls(&self) -> Self {
+        Self { validity: None, ..*self }
+    }
+
+    /// Writes 0 for each null.
+    #[inline(never)]
+    pub(super) fn mask_of_valid(&self, rule: &Rule, mut out: MaskOut<'_>) {
+        self.without_nulls().mask_here(rule, out.reborrow());
+        let nulls = self.validity.iter().flat_map(|validity| validity.nulls());
+        nulls.for_each(|null| out.set(null, false));
+    }
+
+    #[inline(never)]
+    pub(super) fn count_of_valid(&self, rule: &Rule) -> usize {
+        self.windows(rule, 0).map(|window| window.found.count).sum()
+    }
+
+    /// The index of the first valid element for which the rule holds.
+    #[inline(never)]
+    pub(super) fn position_of_valid(&self, rule: &Rule) -> Option<usize> {
+        // One of the first hits is often valid.
+        self.windows(rule, LONE).find_map(|window| window.found.first)
+    }
+
+    #[inline(never)]
+    pub(super) fn census_of_valid(&self) -> Census {
+        let rule = |predicate| self.format.rule(predicate);
+        let mut census = Census::default();
+        for window in self.windows(rule(Predicate::NonFinite), 0) {
+            let (mut left, Census { nan, pos_inf, neg_inf, .. }) =
+                (window.found.count, &mut census);
+            let found = |predicate| self.occurrences_in(window.first, window.len, rule(predicate));
+            for (class, predicate) in [(nan, Predicate::Nan), (pos_inf, Predicate::PositiveInf)] {
+                if left != 0 {
+                    let found = found(predicate);
+                    (*class, left) = (class.join(found), left - found.count);
+                }
+            }
+            if left != 0 && neg_inf.first.is_none() {
+                neg_inf.first = found(Predicate::NegativeInf).first;
+            }
+            neg_inf.count += left;
+        }
+        census
+    }
+
+    /// The windows that hold all elements for which the rule holds. In a dense view the first
+    /// `lone` hits are windows of their own.
+    #[inline(always)]
+    fn windows<'v>(&'v self, rule: &'v Rule, mut lone: usize) -> impl Iterator<Item = Window> + 'v {
+        let mut at = 0;
+        if !self.tensor.is_dense() && !strided::any(self.backend, &self.tensor, rule) {
+            at = self.len();
+        }
+        core::iter::from_fn(move || {
+            let window = self.next_window(at, rule, &mut lone)?;
+            at = window.first + window.len;
+            Some(window)
+        })
+    }
+
+    /// The first window from element `at` on.
+    #[inline]
+    fn next_window(&self, at: usize, rule: &Rule, lone: &mut usize) -> Option<Window> {
+        if at == self.len() {
+            return None;
+        }
+        let window =
+            |first, len| Window { first, len, found: self.occurrences_in(first, len, rule) };
+        let Some(x) = self.dense() else { return Some(window(at, self.part_len(at, BOX))) };
+        let hit = kernels::position(self.backend, &x[at * rule.size()..], rule)?;
+        if hit >= NEAR {
+            *lone = LONE;
+        }
+        if let Some(left) = lone.checked_sub(1) {
+            *lone = left;
+            let first = at + hit;
+            let valid = self.is_valid(first);
+            let found = Occurrences::new(usize::from(valid), valid.then_some(first));
+            return Some(Window { first, len: 1, found });
+        }
+        // The window reads whole cache lines, if the elements begin at one.
+        let first = at + (hit & !63);
+        Some(window(first, WINDOW.min(self.len() - first)))
+    }
+
+    /// The valid elements of a window for which the rule holds. Indices count from the start of the
+    /// view.
+    #[inline(never)]
+    fn occurrences_in(&self, first: usize, len: usize, rule: &Rule) -> Occurrences {
+        // No larger than the window needs, since filling it with zeros takes time.
+        let (mut few, mut many);
+        let bits: &mut [u8] = if len <= WINDOW {
+            few = [0; WINDOW / 8];
+            &mut few
+        } else {
+            many = [0; BOX / 8];
+            &mut many
+        };
+        let (backend, size) = (self.backend, rule.size());
+        match self.dense() {
+            Some(x) => kernels::bits(backend, &x[first * size..][..len * size], rule, bits, 0),
+            None => strided::bits(backend, &self.tensor.part(first, len), rule, bits, 0),
+        }
+        let validity = self.validity.unwrap_or_default().part(first, len);
+        validity.occurrences(bits).behind(first)
+    }
+}
