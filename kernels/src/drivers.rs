@@ -14,9 +14,9 @@
 //! added so are no hits, or a mask has their answers already.
 
 use crate::census::{Census, Occurrences};
+use crate::lines::{Hit, Long, Places, elements};
 use crate::loops::{CLASS_BITS, TURN};
 use crate::packed;
-use crate::pieces::{Hit, Long, Places, elements};
 use crate::rule::{Classes, Rule};
 use crate::tables::{Bits, Classify, Count, Find, Mask, Screen, Skip};
 use crate::tuning::{CENSUS_RUN, COUNT_RUN, DENSE, LONG_RUN, ONE_LEAF};

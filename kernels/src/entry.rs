@@ -8,16 +8,16 @@
 //! ```
 //!
 //! An entry is generic over the width of an element, so that a caller links only the leaves of that
-//! width. [`crate::bytes`] has the entries for elements whose width is known only at run time.
+//! width. [`crate::by_width`] has the entries for elements whose width is known only at run time.
 
 use core::mem::MaybeUninit;
 
 use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
 use crate::drivers;
-use crate::out::MaskOut;
+use crate::lines::{Long, Places, elements};
+use crate::mask_out::MaskOut;
 use crate::packed::{self, bytes_of};
-use crate::pieces::{Long, Places, elements};
 use crate::rule::{Classes, Rule};
 use crate::tables::{Bits, Classify, Count, Find, Lane, Mask, Screen, Skip, Table};
 use crate::tuning::ONE_LEAF;

@@ -3,7 +3,7 @@
 
 use core::mem::MaybeUninit;
 
-use crate::pieces::{Block, Line, Places};
+use crate::lines::{Block, Line, Places};
 use crate::rule::{Rule, Screen};
 
 /// The comparison of a leaf, as a constant, so that a leaf is compiled for one comparison.

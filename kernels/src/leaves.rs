@@ -11,6 +11,7 @@
 //! | `bits` | the bits of all whole lines; returns the bits of the elements after them |
 //! | `replace` | other codes in the place of NaN and infinities; returns how many these are |
 //! | `within` | the bytes before a group with an element outside of a range |
+//! | `find_code` | the index of the first element of a code |
 //! | `order` | the lowest and the highest number, and three counts |
 //! | `multiply` | products of the elements; returns whether one was NaN or infinite before |
 
@@ -22,39 +23,43 @@ macro_rules! leaves {
     ($use:ident $arguments:tt) => {
         $use! { $arguments
             question find Find FIND (
-                x: $crate::pieces::Long<'_>, rule: &$crate::Rule
-            ) -> $crate::pieces::Hit;
+                x: $crate::lines::Long<'_>, rule: &$crate::Rule
+            ) -> $crate::lines::Hit;
             question screen Screen SCREEN (
-                x: $crate::pieces::Long<'_>, rule: &$crate::Rule
+                x: $crate::lines::Long<'_>, rule: &$crate::Rule
             ) -> usize;
             question count Count COUNT (
-                x: $crate::pieces::Long<'_>, rule: &$crate::Rule
+                x: $crate::lines::Long<'_>, rule: &$crate::Rule
             ) -> u64;
             question classify Classify CLASSIFY (
-                x: $crate::pieces::Long<'_>, nan: &$crate::Rule
+                x: $crate::lines::Long<'_>, nan: &$crate::Rule
             ) -> u64;
             question mask Mask MASK (
-                x: $crate::pieces::Long<'_>, rule: &$crate::Rule, out: &mut $crate::pieces::Places
+                x: $crate::lines::Long<'_>, rule: &$crate::Rule, out: &mut $crate::lines::Places
             ) -> usize;
             question skip Skip SKIP (
-                x: $crate::pieces::Long<'_>, rule: &$crate::Rule, out: &mut $crate::pieces::Places
+                x: $crate::lines::Long<'_>, rule: &$crate::Rule, out: &mut $crate::lines::Places
             ) -> usize;
             question bits Bits PACKED (
-                x: $crate::pieces::Long<'_>, rule: &$crate::Rule, out: &mut [u8]
+                x: $crate::lines::Long<'_>, rule: &$crate::Rule, out: &mut [u8]
             ) -> u64;
             other replace Replace REPLACE (
-                x: &mut [$crate::pieces::Four], codes: &$crate::values::Codes
+                x: &mut [$crate::lines::Four], codes: &$crate::values::Codes
             ) -> usize;
             #[cfg(feature = "stats")]
             other within Within WITHIN (
-                x: &[u8], range: $crate::numbers::Range, valid: Option<&$crate::Bitmap<'_>>
+                x: &[u8], range: $crate::order::Range, valid: Option<&$crate::Bitmap<'_>>
             ) -> usize;
             #[cfg(feature = "stats")]
             other order Order ORDER (
-                x: &[u8], given: &$crate::loops::Given<'_>, keys: &mut [i64; 2]
+                given: &$crate::loops::Given<'_>, keys: &mut [i64; 2]
             ) -> [usize; 3];
+            #[cfg(feature = "stats")]
+            other find_code FindCode FIND_CODE (
+                x: $crate::lines::Long<'_>, mask: u64, code: u64
+            ) -> usize;
             other multiply Multiply MULTIPLY (
-                x: &mut [$crate::pieces::Four], rule: &$crate::Rule, bf16: bool, factor: f64
+                x: &mut [$crate::lines::Four], rule: &$crate::Rule, bf16: bool, factor: f64
             ) -> bool;
         }
     };

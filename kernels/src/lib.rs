@@ -44,24 +44,21 @@
 extern crate std;
 
 mod backend;
-mod bitmap;
-mod bytes;
+mod by_width;
 mod census;
 mod drivers;
 mod element;
 mod entry;
-mod float;
 mod isa;
 mod leaves;
+mod lines;
 mod loops;
+mod mask_out;
 #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
 mod neon;
 #[cfg(feature = "stats")]
-mod numbers;
-mod out;
+mod order;
 mod packed;
-mod pieces;
-mod plain;
 #[cfg(any(
     feature = "portable",
     not(any(
@@ -70,6 +67,7 @@ mod plain;
     ))
 ))]
 mod portable;
+mod product;
 mod replace;
 mod rule;
 mod scalar;
@@ -81,27 +79,29 @@ mod stats;
 pub mod strided;
 mod tables;
 mod tuning;
+mod types;
+mod validity;
 mod values;
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
 mod x86;
 
 pub use backend::Backend;
-pub use bitmap::Bitmap;
-pub use bytes::{any, bits, census, count, mask, mask_uninit, occurrences, position};
+pub use by_width::{any, bits, census, count, mask, mask_uninit, occurrences, position};
 pub use census::{Census, Occurrences};
-pub use out::MaskOut;
-pub use plain::{
-    Bits, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz,
-    F8E5M2, F8E5M2FnUz, F8E8M0Fnu, bytes, bytes_mut,
-};
+pub use mask_out::MaskOut;
 pub use replace::{replace_into_of_bytes as replace_into, replace_of_bytes as replace};
 pub use rule::Rule;
 pub use scale::{Float, scale};
 pub use tables::Lane;
+pub use types::{
+    Bits, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz,
+    F8E5M2, F8E5M2FnUz, F8E8M0Fnu, bytes, bytes_mut,
+};
+pub use validity::Bitmap;
 pub use values::Values;
 #[cfg(feature = "stats")]
 pub use {
-    numbers::Numbers,
+    order::Numbers,
     stats::{Stats, stats_of_bytes as stats, stats_of_valid},
 };
 

@@ -3,9 +3,9 @@
 //! A piece of 1 KiB, counted from the first byte on, is not written if all its elements are finite.
 
 use crate::backend::Backend;
-use crate::bytes;
+use crate::by_width;
 use crate::entry;
-use crate::pieces::{Four, GROUP, elements};
+use crate::lines::{Four, GROUP, elements};
 use crate::rule::Rule;
 use crate::tables::{Lane, Replace, Table};
 use crate::tuning::COPIED;
@@ -24,7 +24,10 @@ impl Width {
     }
 
     fn of_bytes(rule: &Rule) -> Self {
-        bytes::of(rule, [Self::of::<u8>(), Self::of::<u16>(), Self::of::<u32>(), Self::of::<u64>()])
+        by_width::of(
+            rule,
+            [Self::of::<u8>(), Self::of::<u16>(), Self::of::<u32>(), Self::of::<u64>()],
+        )
     }
 }
 

@@ -11,7 +11,7 @@
 
 use crate::backend::{Backend, ENTRIES, backends};
 use crate::leaves::leaves;
-use crate::pieces::Places;
+use crate::lines::Places;
 use crate::rule::Rule;
 use crate::short;
 

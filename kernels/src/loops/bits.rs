@@ -8,7 +8,7 @@
 //! ```
 
 use crate::isa::{Isa, With, op};
-use crate::pieces::{Block, Line, Long};
+use crate::lines::{Block, Line, Long};
 use crate::rule::Rule;
 
 /// Writes the bits of all whole lines, in the order of bytes of a little-endian machine: `out` has

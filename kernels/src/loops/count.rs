@@ -21,7 +21,7 @@
 //! rare, all lines are counted by their bits.
 
 use crate::isa::{Isa, With, op};
-use crate::pieces::{COUNTED, Line, Long};
+use crate::lines::{COUNTED, Line, Long};
 use crate::rule::Rule;
 
 /// The number of elements for which the rule holds.

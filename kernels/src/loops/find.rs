@@ -16,7 +16,7 @@
 //! groups pass, so the loop over groups and the loop over lines need not share their registers.
 
 use crate::isa::{Isa, op};
-use crate::pieces::{Hit, Long, Windows};
+use crate::lines::{Hit, Long, Windows};
 use crate::rule::Rule;
 use crate::tuning::EIGHT_FROM;
 

@@ -37,7 +37,7 @@
 //! ```
 
 use crate::isa::{Isa, op};
-use crate::pieces::{GROUP, Long, Places, Turns, until_line};
+use crate::lines::{GROUP, Long, Places, Turns, until_line};
 use crate::rule::Rule;
 use crate::tuning::ALIGN_FROM;
 

@@ -1,7 +1,7 @@
 //! Replaces NaN and infinities.
 
 use crate::isa::{Isa, op};
-use crate::pieces::Four;
+use crate::lines::Four;
 use crate::rule::Rule;
 use crate::values::{Codes, Values};
 

@@ -2,8 +2,8 @@
 
 use super::Blend;
 use super::replace::may_hit;
-use crate::float::format;
-use crate::pieces::Four;
+use crate::lines::Four;
+use crate::product::format;
 use crate::rule::Rule;
 
 /// Floating-point multiplication.

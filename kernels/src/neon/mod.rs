@@ -1,7 +1,7 @@
 //! NEON: registers of 16 bytes, on every AArch64 CPU.
 #![expect(unsafe_code, reason = "intrinsics, which a token of this module allows")]
 
-mod lanes;
+mod blend;
 mod pack;
 mod scale;
 
@@ -10,7 +10,7 @@ use core::mem::MaybeUninit;
 
 use crate::isa::{Isa, Register, With, op};
 use crate::leaves::{compile, leaves};
-use crate::pieces::{Block, Line, Places, places};
+use crate::lines::{Block, Line, Places, places};
 use crate::rule::Screen;
 use crate::spread;
 

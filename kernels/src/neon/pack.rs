@@ -6,7 +6,7 @@ use core::arch::asm;
 
 use super::{Neon, V};
 use crate::isa::{Isa, With, op};
-use crate::pieces::Line;
+use crate::lines::Line;
 
 // SAFETY of all blocks below: `self` proves NEON, which is all that the intrinsics ask for.
 impl Neon {

@@ -5,8 +5,8 @@ use core::arch::aarch64::*;
 use core::arch::asm;
 
 use super::{Neon, V};
-use crate::float::format;
 use crate::loops::Multiply;
+use crate::product::format;
 
 // SAFETY of all blocks below, unless they say more: `self` proves NEON, which is all that the
 // intrinsics ask for.

@@ -3,17 +3,17 @@
 //! targets have it; on x86 it is then compiled for AVX2 by the crate pulp.
 
 use crate::element::elements;
+use crate::lines::{Four, Hit, Long, Places};
 use crate::loops::CLASS_BITS;
 #[cfg(feature = "stats")]
 use crate::loops::Given;
-use crate::pieces::{Four, Hit, Long, Places};
 use crate::rule::Rule;
 use crate::scalar;
 use crate::values::Codes;
 
 pub(crate) use crate::scalar::multiply;
 #[cfg(feature = "stats")]
-pub(crate) use crate::scalar::within;
+pub(crate) use crate::scalar::{find_code, within};
 
 /// Elements that are looked at before a branch.
 const BLOCK: usize = 64;
@@ -162,13 +162,9 @@ pub(crate) fn replace<const W: usize>(x: &mut [Four], codes: &Codes) -> usize {
 }
 
 #[cfg(feature = "stats")]
-pub(crate) fn order<const W: usize>(
-    x: &[u8],
-    given: &Given<'_>,
-    keys: &mut [i64; 2],
-) -> [usize; 3] {
+pub(crate) fn order<const W: usize>(given: &Given<'_>, keys: &mut [i64; 2]) -> [usize; 3] {
     run(
         #[inline(always)]
-        || scalar::order::<W>(x, given, keys),
+        || scalar::order::<W>(given, keys),
     )
 }

@@ -1,7 +1,7 @@
 //! The answers for some elements, one after the other.
 
 use crate::element::elements;
-use crate::pieces::Places;
+use crate::lines::Places;
 use crate::rule::Rule;
 
 /// Bit `i` for element `i` of at most 64: its answer. Not inlined: loops that know the number of

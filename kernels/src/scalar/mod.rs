@@ -4,17 +4,17 @@ pub(crate) mod each;
 
 pub(crate) use each::word;
 
-#[cfg(feature = "stats")]
-use crate::bitmap::Bitmap;
 use crate::element::{elements, read, write};
-use crate::float::{self, format};
+use crate::lines::{Four, Hit, Line, Long, Places};
 use crate::loops::CLASS_BITS;
 #[cfg(feature = "stats")]
 use crate::loops::Given;
 #[cfg(feature = "stats")]
-use crate::numbers::Range;
-use crate::pieces::{Four, Hit, Line, Long, Places};
+use crate::order::Range;
+use crate::product::{self, format};
 use crate::rule::Rule;
+#[cfg(feature = "stats")]
+use crate::validity::Bitmap;
 use crate::values::Codes;
 
 /// Every CPU has this backend.
@@ -112,7 +112,7 @@ fn products<const F: usize, const W: usize>(x: &mut [Four], rule: &Rule, factor:
 #[inline(never)]
 fn multiply_line<const F: usize, const W: usize>(line: &mut Line, factor: f64) {
     for element in line.as_chunks_mut::<W>().0 {
-        write(element, float::multiply::<F>(read(element), factor));
+        write(element, product::multiply::<F>(read(element), factor));
     }
 }
 
@@ -123,15 +123,17 @@ pub(crate) fn within<const W: usize>(_: &[u8], _: Range, _: Option<&Bitmap<'_>>)
 }
 
 #[cfg(feature = "stats")]
+pub(crate) fn find_code<const W: usize>(x: Long<'_>, mask: u64, code: u64) -> usize {
+    elements::<W>(x.bytes()).position(|bits| bits & mask == code).unwrap_or(x.len() / W)
+}
+
+#[cfg(feature = "stats")]
 #[inline(always)]
-pub(crate) fn order<const W: usize>(
-    x: &[u8],
-    given: &Given<'_>,
-    [low, high]: &mut [i64; 2],
-) -> [usize; 3] {
+pub(crate) fn order<const W: usize>(given: &Given<'_>, [low, high]: &mut [i64; 2]) -> [usize; 3] {
     let (numbers, mut counts) = (given.numbers, [0; 3]);
-    for (i, bits) in elements::<W>(x).enumerate() {
-        let valid = given.valid.is_none_or(|valid| valid.is_valid(i));
+    let all = elements::<W>(given.blocks).chain(elements::<W>(given.last));
+    for (i, bits) in all.enumerate() {
+        let valid = given.valid.is_none_or(|valid| i < valid.len() && valid.is_valid(i));
         let special = valid && numbers.special.holds(bits);
         let bits = if valid && !special { bits } else { given.filling };
         let key = numbers.key(bits);

@@ -8,7 +8,7 @@
 //! One element of 8 bytes is compared as a number.
 
 use crate::isa::{Isa, Register, With, op};
-use crate::pieces::{Places, places};
+use crate::lines::{Places, places};
 use crate::rule::Rule;
 use crate::scalar::each;
 use crate::spread;

@@ -4,7 +4,7 @@ use core::fmt;
 use core::marker::PhantomData;
 
 use super::layout::{Layout, LayoutError};
-use crate::out::MaskOut;
+use crate::mask_out::MaskOut;
 
 /// The output of a mask: one byte for each element, with its own strides. Bytes between the results
 /// keep their values.

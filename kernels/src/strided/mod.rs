@@ -26,7 +26,7 @@ mod stats;
 mod tensor;
 
 use crate::backend::Backend;
-use crate::out::MaskOut;
+use crate::mask_out::MaskOut;
 use crate::rule::Rule;
 
 pub use dims::MOST_DIMENSIONS;

@@ -3,7 +3,7 @@
 pub(crate) mod avx2;
 pub(crate) mod avx512;
 mod cpuid;
-mod greatest;
+mod screen;
 pub(crate) mod sse2;
 
 #[cfg(target_arch = "x86")]

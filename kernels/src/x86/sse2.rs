@@ -7,7 +7,7 @@ use core::mem::MaybeUninit;
 
 use crate::isa::{Isa, Register, With};
 use crate::leaves::{compile, leaves};
-use crate::pieces::{Line, Places, places};
+use crate::lines::{Line, Places, places};
 use crate::rule::Screen;
 use crate::spread;
 use crate::x86::intrinsics::*;
@@ -21,9 +21,9 @@ pub(crate) fn detect() -> bool {
 }
 
 leaves! { compile(Sse2(()), "sse2", questions) }
-pub(crate) use crate::scalar::{multiply, replace};
 #[cfg(feature = "stats")]
-pub(crate) use crate::scalar::{order, within};
+pub(crate) use crate::scalar::{find_code, order, within};
+pub(crate) use crate::scalar::{multiply, replace};
 
 type V = __m128i;
 

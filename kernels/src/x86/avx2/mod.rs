@@ -1,7 +1,7 @@
 //! AVX2: registers of 32 bytes. A comparison makes lanes of all ones or zeros.
 #![expect(unsafe_code, reason = "intrinsics, which a token of this module allows")]
 
-mod lanes;
+mod blend;
 mod pack;
 mod scale;
 
@@ -9,11 +9,11 @@ use core::mem::MaybeUninit;
 
 use crate::isa::{Isa, With, op};
 use crate::leaves::{compile, leaves};
-use crate::pieces::{Block, Line, Places, places};
+use crate::lines::{Block, Line, Places, places};
 use crate::rule::Screen;
 use crate::spread;
-use crate::x86::greatest::Greatest;
 use crate::x86::intrinsics::*;
+use crate::x86::screen::Greatest;
 
 cpufeatures::new!(cpu, "avx2", "popcnt", "bmi1", "bmi2");
 

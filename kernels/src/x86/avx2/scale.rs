@@ -1,8 +1,8 @@
 //! Multiplies a register of elements.
 
 use super::{Avx2, V};
-use crate::float::format;
 use crate::loops::Multiply;
+use crate::product::format;
 use crate::x86::intrinsics::*;
 
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for.

@@ -1,7 +1,7 @@
 //! AVX-512 (F, BW, VL and DQ): registers of 64 bytes. A comparison makes a mask register.
 #![expect(unsafe_code, reason = "intrinsics, which a token of this module allows")]
 
-mod lanes;
+mod blend;
 mod pack;
 mod scale;
 
@@ -10,10 +10,10 @@ use core::mem::MaybeUninit;
 
 use crate::isa::{Isa, With, op};
 use crate::leaves::{compile, leaves};
-use crate::pieces::{Line, Places, places};
+use crate::lines::{Line, Places, places};
 use crate::rule::Screen;
-use crate::x86::greatest::Greatest;
 use crate::x86::intrinsics::*;
+use crate::x86::screen::Greatest;
 
 cpufeatures::new!(
     cpu, "avx512f", "avx512bw", "avx512vl", "avx512dq", "fma", "avx2", "popcnt", "bmi1", "bmi2"

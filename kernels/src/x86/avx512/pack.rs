@@ -2,7 +2,7 @@
 
 use super::{Avx512, V};
 use crate::isa::Isa;
-use crate::pieces::Block;
+use crate::lines::Block;
 use crate::x86::intrinsics::*;
 
 // SAFETY of all blocks below: `self` proves the features that the intrinsics ask for; each load

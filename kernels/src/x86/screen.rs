@@ -1,7 +1,7 @@
 //! Screens of x86: the greatest lane of some lines.
 
 use crate::isa::Isa;
-use crate::pieces::Line;
+use crate::lines::Line;
 use crate::rule::Screen;
 
 /// The greatest lanes of some lines, for [`Isa::may_hit`]. A maximum is one instruction, while a

@@ -5,8 +5,8 @@ use core::mem::MaybeUninit;
 use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
 use crate::entry;
-use crate::out::MaskOut;
-use crate::pieces::{Long, elements};
+use crate::lines::{Long, elements};
+use crate::mask_out::MaskOut;
 use crate::rule::{Classes, Rule};
 use crate::tables::{Count, Screen, Table, Tables};
 
