@@ -18,7 +18,7 @@ pub use rows::Rows;
 use nonfinite_kernels::strided::Tensor;
 use nonfinite_kernels::{Backend, Bitmap};
 
-use crate::{Element, Elements, Error, Format};
+use crate::{Elements, Error, Format};
 
 /// The input of every question: a typed slice, bytes with a [`Format`], or a strided tensor,
 /// without a copy.
@@ -223,7 +223,7 @@ where
 #[cfg(feature = "ndarray-0_17")]
 impl<'a, T, S, D> From<&'a ndarray::ArrayBase<S, D>> for TensorView<'a>
 where
-    T: Element,
+    T: crate::Element,
     S: ndarray::Data<Elem = T>,
     D: ndarray::Dimension,
 {
