@@ -18,7 +18,7 @@ pub use rows::Rows;
 use nonfinite_kernels::strided::Tensor;
 use nonfinite_kernels::{Backend, Bitmap};
 
-use crate::{Element, Elements, Error, Format};
+use crate::{Elements, Error, Format};
 
 /// The input of every question: a typed slice, bytes with a [`Format`], or a strided tensor,
 /// without a copy.
@@ -205,37 +205,16 @@ impl<'a> TensorView<'a> {
     }
 }
 
-/// One dimension.
-impl<'a> From<Elements<'a>> for TensorView<'a> {
+/// One dimension: of a slice, an array, a vector or [`Elements`].
+impl<'a, E> From<E> for TensorView<'a>
+where
+    Elements<'a>: From<E>,
+{
     #[inline]
-    fn from(elements: Elements<'a>) -> Self {
+    fn from(elements: E) -> Self {
+        let elements = Elements::from(elements);
         let format = elements.format();
         Self::new(format, Tensor::flat(elements.as_bytes(), format.size_in_bytes()))
-    }
-}
-
-/// One dimension.
-impl<'a, T: Element> From<&'a [T]> for TensorView<'a> {
-    #[inline]
-    fn from(x: &'a [T]) -> Self {
-        Elements::from(x).into()
-    }
-}
-
-/// One dimension.
-impl<'a, T: Element, const N: usize> From<&'a [T; N]> for TensorView<'a> {
-    #[inline]
-    fn from(x: &'a [T; N]) -> Self {
-        Elements::from(x).into()
-    }
-}
-
-/// One dimension.
-#[cfg(feature = "std")]
-impl<'a, T: Element> From<&'a std::vec::Vec<T>> for TensorView<'a> {
-    #[inline]
-    fn from(x: &'a std::vec::Vec<T>) -> Self {
-        Elements::from(x).into()
     }
 }
 
@@ -244,7 +223,7 @@ impl<'a, T: Element> From<&'a std::vec::Vec<T>> for TensorView<'a> {
 #[cfg(feature = "ndarray-0_17")]
 impl<'a, T, S, D> From<&'a ndarray::ArrayBase<S, D>> for TensorView<'a>
 where
-    T: Element,
+    T: crate::Element,
     S: ndarray::Data<Elem = T>,
     D: ndarray::Dimension,
 {
