@@ -159,7 +159,7 @@ impl Threshold {
     /// Whether NaN, which exceeds every threshold, has the code of -0, whose magnitude exceeds
     /// none.
     pub(crate) const fn has_nan_besides(self) -> bool {
-        matches!(self.format.row().special, Special::NanCode { .. })
+        self.format.has_nan_without_magnitude()
     }
 }
 

@@ -112,6 +112,11 @@ impl Format {
         &RULES[self as usize][predicate.place()]
     }
 
+    /// Whether NaN has the code of -0.
+    pub(crate) const fn has_nan_without_magnitude(self) -> bool {
+        matches!(self.row().special, Special::NanCode { .. })
+    }
+
     /// All rules of the format. A caller with a fixed type links only these.
     pub(crate) const fn rules(self) -> Rules {
         let mut rules = [Rule::never(1); Predicate::ALL.len()];
