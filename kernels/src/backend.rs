@@ -2,21 +2,22 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// The list of backends, best first, with the length in bytes from which on byte masks skip groups
-/// without a hit: the faster a backend compares, the longer a mask must be for this to pay.
+/// The list of backends, best first: the module, the name, and the length in bytes from which on byte
+/// masks skip groups without a hit, since the faster a backend compares, the longer a mask must be
+/// for this to pay. Then whether `detect` of the module asks for POPCNT and BMI2.
 /// `backends!(macro (arguments))` calls a macro with the arguments and this list. The scalar
 /// backend, which runs everywhere, is the last.
 macro_rules! backends {
     ($use:ident $arguments:tt) => {
         $use! { $arguments
             #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-            [crate::x86::avx512] "avx512" 8192;
+            [crate::x86::avx512] "avx512" 8192 true;
             #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-            [crate::x86::avx2] "avx2" 2048;
+            [crate::x86::avx2] "avx2" 2048 true;
             #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-            [crate::x86::sse2] "sse2" usize::MAX;
+            [crate::x86::sse2] "sse2" (usize::MAX) false;
             #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
-            [crate::neon] "neon" 2048;
+            [crate::neon] "neon" 2048 false;
             #[cfg(any(
                 feature = "portable",
                 not(any(
@@ -24,8 +25,8 @@ macro_rules! backends {
                     all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
                 ))
             ))]
-            [crate::portable] "portable" 2048;
-            [crate::scalar] "scalar" usize::MAX;
+            [crate::portable] "portable" 2048 false;
+            [crate::scalar] "scalar" (usize::MAX) false;
         }
     };
 }
@@ -37,16 +38,19 @@ struct Row {
     /// Whether the CPU has the backend.
     detect: fn() -> bool,
     skips_from: usize,
+    /// Whether `detect` asks for POPCNT and BMI2.
+    popcnt: bool,
 }
 
 macro_rules! rows {
-    (() $($(#[$cfg:meta])* [$($backend:tt)*] $name:literal $skips_from:expr;)*) => {
+    (() $($(#[$cfg:meta])* [$($backend:tt)*] $name:literal $skips_from:tt $popcnt:literal;)*) => {
         &[$(
             $(#[$cfg])*
             Row {
                 name: $name,
                 detect: $($backend)*::detect,
                 skips_from: $skips_from,
+                popcnt: $popcnt,
             },
         )*]
     };
@@ -187,6 +191,15 @@ impl Backend {
     pub(crate) fn skips_from(backend: Option<Self>) -> usize {
         // Before a backend is active, any length does: skipping changes no answer.
         BACKENDS[Self::entry(backend).saturating_sub(1)].skips_from
+    }
+}
+
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+impl Backend {
+    /// Whether the backend, or the active one if `None`, shows that the CPU has POPCNT and BMI2.
+    #[inline]
+    pub(crate) fn has_popcnt(backend: Option<Self>) -> bool {
+        Self::entry(backend).checked_sub(1).is_some_and(|i| BACKENDS[i].popcnt)
     }
 }
 

@@ -56,6 +56,7 @@ mod loops;
 mod mask_out;
 #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
 mod neon;
+mod ones;
 #[cfg(feature = "stats")]
 mod order;
 mod packed;

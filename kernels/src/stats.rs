@@ -221,7 +221,7 @@ impl Column<'_> {
         if part < x.len() {
             self.order_rest(part, careful, tally);
         }
-        let all = valid.map_or(elements(x.len(), size), |valid| valid.count());
+        let all = valid.map_or(elements(x.len(), size), |valid| valid.count(Some(self.backend)));
         tally.finite = all - tally.census.total();
         if numbers.least_normal == 0 {
             (tally.zeros, tally.small) = (0, 0);
@@ -282,7 +282,7 @@ impl Column<'_> {
         let [zero, is_small] = numbers.counts(filling);
         if is_small {
             // Once for each null, each special element, and each element that fills the last block.
-            let nulls = valid.map_or(0, |valid| valid.len() - valid.count());
+            let nulls = valid.map_or(0, |valid| valid.len() - valid.count(Some(self.backend)));
             let fillings = nulls + special + padding;
             tally.zeros -= if zero { fillings } else { 0 };
             tally.small -= fillings;
@@ -310,7 +310,7 @@ impl Column<'_> {
                 return Occurrences::default();
             }
             (self.width.bits)(backend, x, &rule, &mut bits, 0);
-            let found = valid.occurrences(&bits);
+            let found = valid.occurrences(backend, &bits);
             left -= found.count;
             found
         };

@@ -56,7 +56,7 @@ impl<L: Copy> Table<L> {
 /// `backends!(entries (Leaf, leaf, W, first))`: the entries of a table.
 macro_rules! entries {
     (($Leaf:ident, $leaf:ident, $W:literal, $first:expr)
-        $($(#[$cfg:meta])* [$($backend:tt)*] $name:literal $skips_from:expr;)*
+        $($(#[$cfg:meta])* [$($backend:tt)*] $name:literal $skips_from:tt $popcnt:literal;)*
     ) => {
         [$Leaf($first), $($(#[$cfg])* $Leaf($($backend)*::$leaf::<$W>),)*]
     };

@@ -2,7 +2,6 @@
 
 use core::fmt;
 
-use crate::census::Occurrences;
 use crate::packed::bytes_of;
 
 /// Which elements are valid and which are null, as Apache Arrow packs them: bit
@@ -14,18 +13,18 @@ use crate::packed::bytes_of;
 ///
 /// let bitmap = Bitmap::new(&[0b0110_1000], 3, 4).unwrap();
 /// assert!(bitmap.is_valid(0) && !bitmap.is_valid(1));
-/// assert_eq!((bitmap.count(), bitmap.part(1, 3).count()), (3, 2));
+/// assert_eq!((bitmap.count(None), bitmap.part(1, 3).count(None)), (3, 2));
 /// assert!(bitmap.nulls().eq([1]));
-/// assert_eq!(bitmap.occurrences(&[0b1010]), Occurrences::new(1, Some(3)));
+/// assert_eq!(bitmap.occurrences(None, &[0b1010]), Occurrences::new(1, Some(3)));
 /// assert!(Bitmap::new(&[0xFF], 3, 6).is_none());
 /// ```
 #[derive(Clone, Copy, Default)]
 pub struct Bitmap<'b> {
     /// The bytes that hold the bits, and no others.
-    bytes: &'b [u8],
+    pub(crate) bytes: &'b [u8],
     /// The bit of element 0 in the first byte, below 8.
-    shift: usize,
-    elements: usize,
+    pub(crate) shift: usize,
+    pub(crate) elements: usize,
 }
 
 impl<'b> Bitmap<'b> {
@@ -85,19 +84,6 @@ impl<'b> Bitmap<'b> {
         self.part(first, self.elements - first)
     }
 
-    /// The number of valid elements.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        let (Some(first), Some(last)) = (self.bytes.first(), self.bytes.last()) else { return 0 };
-        // The ones of other elements in the first and in the last byte.
-        let before = first & !(0xFF << self.shift);
-        let behind = last & !(0xFF >> ((self.shift + self.elements).wrapping_neg() % 8));
-        let (words, rest) = self.bytes.as_chunks();
-        let ones = ones(words.iter().map(|word| u64::from_le_bytes(*word)));
-        ones + word(rest).count_ones() as usize
-            - (before.count_ones() + behind.count_ones()) as usize
-    }
-
     /// The indices of the nulls, in order.
     pub fn nulls(&self) -> impl Iterator<Item = usize> {
         let rest = !self.rest() & !(u64::MAX << (self.elements % 64));
@@ -110,29 +96,6 @@ impl<'b> Bitmap<'b> {
                 is_there.then_some(null)
             })
         })
-    }
-
-    /// How many valid elements have a packed bit of 1, and the first. `bits` begin with element 0.
-    ///
-    /// # Panics
-    /// If `bits` end before the bit of the last element.
-    #[must_use]
-    pub fn occurrences(&self, bits: &[u8]) -> Occurrences {
-        let (blocks, rest) = bits[..self.elements.div_ceil(8)].as_chunks();
-        let (blocks, last) = blocks.split_at(self.elements / 64);
-        let last = last.first().map_or_else(|| word(rest), |last| u64::from_le_bytes(*last));
-        let last = last & self.rest();
-        let hits = || {
-            let hits = |(bits, valid): (&[u8; 8], u64)| u64::from_le_bytes(*bits) & valid;
-            blocks.iter().zip(self.blocks()).map(hits)
-        };
-        let count = ones(hits()) + last.count_ones() as usize;
-        if count == 0 {
-            return Occurrences::default();
-        }
-        let mut all = hits().chain([last]).enumerate().filter(|&(_, hits)| hits != 0);
-        let first = all.next().map(|(i, hits)| 64 * i + hits.trailing_zeros() as usize);
-        Occurrences { count, first }
     }
 
     /// Clears the bits of nulls in `out`, in which the bit of element 0 is bit `offset`. All other
@@ -207,31 +170,8 @@ fn clear(bytes: &mut [u8], nulls: u64, shift: usize) {
 
 /// Fewer than eight bytes as a word. Not inlined: the compiler would unroll the loop at each call.
 #[inline(never)]
-fn word(bytes: &[u8]) -> u64 {
+pub(crate) fn word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
-}
-
-/// The number of ones. Without POPCNT and BMI2 `count` of f16 under nulls takes 1.3 times as long
-/// (16 KiB in which one element in 16 is NaN).
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-#[expect(unsafe_code, reason = "POPCNT, and shifts by any register")]
-fn ones(words: impl Iterator<Item = u64>) -> usize {
-    #[target_feature(enable = "popcnt,bmi2")]
-    fn fast(words: impl Iterator<Item = u64>) -> usize {
-        words.map(|word| word.count_ones() as usize).sum()
-    }
-    cpufeatures::new!(instructions, "popcnt", "bmi2");
-    if instructions::get() {
-        // SAFETY: `instructions` has detected POPCNT and BMI2, all that `fast` enables.
-        return unsafe { fast(words) };
-    }
-    words.map(|word| word.count_ones() as usize).sum()
-}
-
-/// The number of ones.
-#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
-fn ones(words: impl Iterator<Item = u64>) -> usize {
-    words.map(|word| word.count_ones() as usize).sum()
 }
 
 /// 64 bits from bit `shift`, below 64, of `low` on. `high` has the bits after those of `low`.

@@ -188,7 +188,7 @@ impl<'a> TensorView<'a> {
     /// The number of valid elements. All others are null.
     #[must_use]
     pub fn valid_count(&self) -> usize {
-        self.validity.map_or(self.len(), |validity| validity.count())
+        self.validity.map_or(self.len(), |validity| validity.count(self.backend))
     }
 
     /// The sizes of the dimensions, outermost first.

@@ -163,6 +163,6 @@ impl<'a> TensorView<'a> {
             None => strided::bits(backend, &self.tensor.part(first, len), rule, bits, 0),
         }
         let validity = self.validity.unwrap_or_default().part(first, len);
-        validity.occurrences(bits).behind(first)
+        validity.occurrences(self.backend, bits).behind(first)
     }
 }
