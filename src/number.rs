@@ -32,9 +32,15 @@ impl Format {
             Special::Ieee { exponent } if magnitude == exponent => INFINITY,
             Special::NanOnes { bits } if magnitude == bits as u64 => return f64::NAN,
             Special::NanCode { code } if bits & 0xFF == code as u64 => return f64::NAN,
-            _ => self.widen(magnitude),
+            _ => return self.finite_to_f64(bits),
         };
         f64::from_bits(positive | (negative as u64) << 63)
+    }
+
+    /// [`Format::to_f64`] of a finite number.
+    pub(crate) const fn finite_to_f64(self, bits: u64) -> f64 {
+        let negative = bits & self.sign() != 0;
+        f64::from_bits(self.widen(bits & self.magnitude()) | (negative as u64) << 63)
     }
 
     /// The bits of the f64 that equals a finite magnitude.

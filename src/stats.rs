@@ -65,14 +65,14 @@ pub struct Stats {
 impl Stats {
     #[inline(never)]
     pub(crate) fn new(stats: kernels::Stats, format: Format) -> Self {
-        let extreme = |(bits, index)| Extreme { bits, value: format.to_f64(bits), index };
+        let extreme = |(bits, index)| Extreme { bits, value: format.finite_to_f64(bits), index };
         let (min, max) = (stats.lowest.map(extreme), stats.highest.map(extreme));
         let magnitude = |x: Extreme| Extreme {
             bits: format.abs_bits(x.bits),
             value: f64::from_bits(x.value.to_bits() & i64::MAX.cast_unsigned()),
             ..x
         };
-        let max_abs = Extreme::best(min.map(magnitude), max.map(magnitude), Extreme::key);
+        let max_abs = Extreme::best(min, max, |x| x.key().abs()).map(magnitude);
         let kernels::Stats { census, zeros, subnormals, normals, .. } = stats;
         Self { census, min, max, max_abs, zeros, subnormals, normals }
     }

@@ -21,6 +21,8 @@ pub struct Numbers {
     pub(crate) least_normal: u64,
     /// The largest finite magnitude.
     largest: u64,
+    /// Whether the top bit of a code is a sign, and -0 is a number.
+    sign_magnitude: bool,
 }
 
 impl Numbers {
@@ -41,7 +43,8 @@ impl Numbers {
         largest: u64,
     ) -> Self {
         assert!(nan.size() == special.size(), "two rules for elements of one width");
-        Self { nan, special, sign, magnitude, least_normal, largest }
+        let sign_magnitude = sign == 1 << (8 * nan.size() - 1) && !special.holds(sign);
+        Self { nan, special, sign, magnitude, least_normal, largest, sign_magnitude }
     }
 
     /// Bytes of an element.
@@ -68,7 +71,7 @@ impl Numbers {
     /// Whether the top bit of a code is a sign, and -0 is a number.
     #[inline(always)]
     pub(crate) fn is_sign_magnitude(&self) -> bool {
-        self.sign == 1 << (8 * self.size() - 1) && !self.special.holds(self.sign)
+        self.sign_magnitude
     }
 
     /// Whether these are keys of finite elements. Needs [`Numbers::is_sign_magnitude`].
@@ -98,17 +101,29 @@ impl Numbers {
         key.unsigned_abs() | if key < 0 { self.sign } else { 0 }
     }
 
+    /// Eight bytes of elements of this code.
+    pub(crate) fn eight_bytes(&self, mut code: u64) -> [u8; 8] {
+        for bytes in [1, 2, 4] {
+            code |= if bytes < self.size() { 0 } else { code << (8 * bytes) };
+        }
+        code.to_ne_bytes()
+    }
+
     /// The rule for the elements of a code.
     pub(crate) fn has_code(&self, code: u64) -> Rule {
         Rule::equal(self.size(), self.magnitude | self.sign, code)
     }
 
+    /// The elements of this key: a mask, and what their bits under the mask are.
+    pub(crate) fn of_key(&self, key: i64) -> [u64; 2] {
+        let sign = if self.has_two_codes(key) { 0 } else { self.sign };
+        [self.magnitude | sign, self.code(key)]
+    }
+
     /// The rule for the elements of this key.
     pub(crate) fn has_key(&self, key: i64) -> Rule {
-        if self.has_two_codes(key) {
-            return Rule::equal(self.size(), self.magnitude, 0);
-        }
-        self.has_code(self.code(key))
+        let [mask, code] = self.of_key(key);
+        Rule::equal(self.size(), mask, code)
     }
 
     /// The codes that cannot change the lowest and the highest key, and are neither zero,

@@ -41,7 +41,7 @@ impl Leaves for Sse2 {
 questions!(Sse2(()), "sse2");
 pub(crate) use crate::scalar::{multiply, replace};
 #[cfg(feature = "stats")]
-pub(crate) use crate::scalar::{order, within};
+pub(crate) use crate::scalar::{order, place, within};
 
 type V = __m128i;
 

@@ -32,18 +32,21 @@
 //!
 //! Under a validity bitmap another number takes the place of each null, in registers: in `order` a
 //! number that was seen before, in `within` one that changes nothing. So a group is skipped if its
-//! valid elements change nothing. The last elements of `x`, fewer than 64, are copied to a block of
-//! 64, whose other elements count as nulls.
+//! valid elements change nothing. The last elements of a part, fewer than 64, are copied to a block
+//! of 64, and the number that takes the place of nulls fills the block.
+//!
+//! A call on 1 KiB takes less time in the loops than between them. So nothing is read just after it
+//! was written in other pieces: such a load waits until all instructions before it are done.
 
 use crate::backend::Backend;
 use crate::bitmap::Bitmap;
 use crate::bytes;
 use crate::census::{Census, Occurrences};
 use crate::entry;
-use crate::leaves::{Lane, Order, Table, Within};
+use crate::leaves::{Lane, Order, Place, Table, Within};
 use crate::loops::Given;
 use crate::numbers::Numbers;
-use crate::pieces::{COUNTED, GROUP, elements, until_line};
+use crate::pieces::{COUNTED, GROUP, Long, elements, until_line};
 use crate::rule::{Classes, Rule};
 use crate::scalar::read;
 
@@ -66,13 +69,13 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// The statistics of a tally. `place` finds the first element of a key.
-    pub(crate) fn new(tally: &Tally, mut place: impl FnMut(i64) -> (u64, usize)) -> Self {
-        let Tally { census, keys: [low, high], finite, zeros, small } = *tally;
+    /// The statistics of a tally. `extremes` are the codes and the places of its keys.
+    pub(crate) fn new(tally: &Tally, extremes: Option<[(u64, usize); 2]>) -> Self {
+        let Tally { census, finite, zeros, small, .. } = *tally;
         Self {
             census,
-            lowest: (finite != 0).then(|| place(low)),
-            highest: (finite != 0).then(|| place(high)),
+            lowest: extremes.map(|[lowest, _]| lowest),
+            highest: extremes.map(|[_, highest]| highest),
             zeros,
             subnormals: small - zeros,
             normals: finite - small,
@@ -86,6 +89,8 @@ pub(crate) struct Tally {
     pub(crate) census: Census,
     /// The lowest and the highest key of finite elements. Without any they mean nothing.
     pub(crate) keys: [i64; 2],
+    /// The first elements of the parts in which the keys were seen first.
+    from: [usize; 2],
     pub(crate) finite: usize,
     pub(crate) zeros: usize,
     /// Zeros and subnormal numbers.
@@ -109,27 +114,28 @@ impl Tally {
 }
 
 /// The loops and the questions for elements of one width.
-#[derive(Clone, Copy)]
 struct Width {
     within: &'static Table<Within>,
     order: &'static Table<Order>,
+    place: &'static Table<Place>,
     position: fn(Option<Backend>, &[u8], &Rule) -> Option<usize>,
     census: fn(Option<Backend>, &[u8], &Rule) -> Census,
     bits: fn(Option<Backend>, &[u8], &Rule, &mut [u8], usize),
 }
 
 impl Width {
-    const fn of<L: Lane>() -> Self {
-        Self {
+    const fn of<L: Lane>() -> &'static Self {
+        &Self {
             within: L::WITHIN,
             order: L::ORDER,
+            place: L::PLACE,
             position: entry::position::<L>,
             census: entry::census::<L>,
             bits: entry::bits::<L>,
         }
     }
 
-    fn of_bytes(rule: &Rule) -> Self {
+    fn of_bytes(rule: &Rule) -> &'static Self {
         bytes::of(rule, [Self::of::<u8>(), Self::of::<u16>(), Self::of::<u32>(), Self::of::<u64>()])
     }
 }
@@ -140,7 +146,7 @@ const LONGEST: usize = 16 * 1024;
 /// The elements whose statistics are asked.
 #[derive(Clone, Copy)]
 struct Column<'c> {
-    width: Width,
+    width: &'static Width,
     backend: Backend,
     numbers: &'c Numbers,
     /// Whole elements.
@@ -152,7 +158,7 @@ struct Column<'c> {
 impl Column<'_> {
     /// The index of the first finite element of a column without nulls.
     fn first_finite(&self) -> Option<usize> {
-        let special = self.numbers.special;
+        let special = &self.numbers.special;
         if self.x.is_empty() || special.holds(self.bits(0)) {
             return (self.width.position)(Some(self.backend), self.x, &special.not());
         }
@@ -160,99 +166,126 @@ impl Column<'_> {
     }
 
     /// `first` is the index of the first valid element that is finite.
-    #[inline(never)]
     fn stats(&self, first: Option<usize>) -> Stats {
-        let (tally, from) = self.tally(first);
-        let mut from = from.into_iter();
-        Stats::new(&tally, |key| self.place(key, from.next().unwrap_or(0)))
+        let mut tally = Tally::default();
+        self.tally(first, &mut tally);
+        if tally.finite == 0 {
+            return Stats::new(&tally, None);
+        }
+        let ([low, high], [from_low, from_high]) = (tally.keys, tally.from);
+        Stats::new(&tally, Some([self.place(low, from_low), self.place(high, from_high)]))
     }
 
-    /// One pass. Also returns the first elements of the parts in which the keys were seen first.
+    /// The code and the index of the first valid element of this key, from element `at` on.
     #[inline(never)]
-    fn tally(&self, first: Option<usize>) -> (Tally, [usize; 2]) {
+    fn place(&self, key: i64, mut at: usize) -> (u64, usize) {
+        let (numbers, x) = (self.numbers, self.x);
+        let ([mask, code], mut line) = (numbers.of_key(key), [0; 64]);
+        let place = self.width.place.pick(Some(self.backend));
+        loop {
+            let rest = &x[at * numbers.size()..];
+            let rest = Long::new(rest).unwrap_or_else(|| {
+                line[..rest.len()].copy_from_slice(rest);
+                Long::of(&line)
+            });
+            // The pass has seen such an element, so there is one.
+            at += place.run(rest, mask, code);
+            if self.valid.is_none_or(|valid| valid.is_valid(at)) {
+                // Zero has two codes.
+                let sign = if key == 0 { self.bits(at) & numbers.sign } else { 0 };
+                return (code | sign, at);
+            }
+            at += 1;
+        }
+    }
+
+    /// One pass.
+    fn tally(&self, first: Option<usize>, tally: &mut Tally) {
         let Self { width, backend, numbers, x, valid } = *self;
+        let size = numbers.size();
         let Some(first) = first else {
-            let census = (width.census)(Some(backend), x, &numbers.nan);
-            return (Tally { census, ..Tally::default() }, [0; 2]);
+            tally.census = (width.census)(Some(backend), x, &numbers.nan);
+            return;
         };
-        let within = width.within.pick(Some(backend));
-        let (size, mut tally) = (numbers.size(), Tally::default());
-        tally.keys = [numbers.key(self.bits(first)); 2];
+        (tally.keys, tally.from) = ([numbers.key(self.bits(first)); 2], [first; 2]);
         // The first part ends at a cache line, so that the groups after it begin at one.
-        let mut part = COUNTED - (64 - until_line(x, size)) % 64;
-        let (mut from, mut done, mut careful) = ([first; 2], 0, false);
-        while done < x.len() {
-            if done != 0
-                && let Some(range) = numbers.range(tally.keys)
-            {
-                let valid = valid.map(|valid| valid.from(elements(done, size)));
-                let clean = within.run(&x[done..], range, valid.as_ref());
-                done += clean;
-                part = if clean != 0 { GROUP } else { part };
-            }
-            let end = x.len().min(done + part);
-            while done < end {
-                // Whole blocks, or the last elements.
-                let most = LONGEST.min(end - done);
-                let bytes = if most < 64 * size { most } else { most & !(64 * size - 1) };
-                let (keys, special) = (tally.keys, tally.census.total());
-                self.order(done, bytes, careful, &mut tally);
-                for (from, key) in from.iter_mut().zip([0, 1]) {
-                    if tally.keys[key] != keys[key] {
-                        *from = elements(done, size);
-                    }
-                }
-                // Where an element was not finite, others are likely to follow.
-                careful = tally.census.total() != special;
-                done += bytes;
-            }
-            part = (part * 4).clamp(GROUP, LONGEST);
+        let part = x.len().min(COUNTED - (64 - until_line(x, size)) % 64);
+        let careful = self.order(0, part, false, tally);
+        if part < x.len() {
+            self.order_rest(part, careful, tally);
         }
         let all = valid.map_or(elements(x.len(), size), |valid| valid.count());
         tally.finite = all - tally.census.total();
         if numbers.least_normal == 0 {
             (tally.zeros, tally.small) = (0, 0);
         }
-        (tally, from)
     }
 
-    /// Looks at every element of a part: whole blocks of 64 elements, or fewer than 64 elements.
-    fn order(&self, start: usize, bytes: usize, careful: bool, tally: &mut Tally) {
+    /// Looks at the parts behind the first, which has `done` bytes.
+    #[inline(never)]
+    fn order_rest(&self, mut done: usize, mut careful: bool, tally: &mut Tally) {
+        let Self { width, backend, numbers, x, valid } = *self;
+        let (within, mut part) = (width.within.pick(Some(backend)), LONGEST);
+        while done < x.len() {
+            if let Some(range) = numbers.range(tally.keys) {
+                let valid = valid.map(|valid| valid.from(elements(done, numbers.size())));
+                let clean = within.run(&x[done..], range, valid.as_ref());
+                done += clean;
+                part = if clean != 0 { GROUP } else { part };
+            }
+            let bytes = part.min(x.len() - done);
+            if bytes != 0 {
+                careful = self.order(done, bytes, careful, tally);
+            }
+            done += bytes;
+            part = (part * 4).clamp(GROUP, LONGEST);
+        }
+    }
+
+    /// Looks at every element of a part. Returns whether one was not finite: then others are likely
+    /// to follow, so the next part is looked at with care.
+    #[inline(never)]
+    fn order(&self, start: usize, bytes: usize, careful: bool, tally: &mut Tally) -> bool {
         let Self { width, backend, numbers, x, valid } = *self;
         let (size, index) = (numbers.size(), elements(start, numbers.size()));
-        let (mut part, count) = (&x[start..start + bytes], elements(bytes, size));
-        let mut valid = valid.map(|valid| valid.part(index, count));
-        let (mut block, word);
-        if count < 64 {
-            // The rest of the block counts as nulls.
-            block = [0; 64 * 8];
-            block[..bytes].copy_from_slice(part);
-            part = &block[..64 * size];
-            word = valid.map_or(!(u64::MAX << count), |valid| valid.rest()).to_le_bytes();
-            valid = Bitmap::new(&word, 0, 64);
-        }
+        let part = &x[start..start + bytes];
+        let valid = valid.map(|valid| valid.part(index, elements(bytes, size)));
         // The extreme with the larger magnitude is most often a normal number.
         let [low, high] = tally.keys;
-        let outer = if low.unsigned_abs() > high.unsigned_abs() { low } else { high };
-        let filling = numbers.code(outer);
+        let filling = numbers.code(if high < -low { low } else { high });
+        let (blocks, rest) = part.split_at(bytes & !(64 * size - 1));
+        let mut room;
+        let (mut last, mut padding): (&[u8], _) = (&[], 0);
+        if !rest.is_empty() {
+            // The elements that are left over, and fillings behind them.
+            room = [numbers.eight_bytes(filling); 64];
+            room.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
+            (last, padding) = (room[..8 * size].as_flattened(), 64 - elements(rest.len(), size));
+        }
         let careful = careful || !numbers.is_sign_magnitude();
-        let given = Given { numbers, valid: valid.as_ref(), filling, careful };
+        let (valid, last_valid) = (valid.as_ref(), valid.map_or(0, |valid| valid.rest()));
+        let given = Given { numbers, blocks, last, valid, last_valid, filling, careful };
         let order = width.order.pick(Some(backend));
-        let [zeros, small, special] = order.run(part, &given, &mut tally.keys);
+        let [zeros, small, special] = order.run(&given, &mut tally.keys);
+        for (from, (key, known)) in tally.from.iter_mut().zip(tally.keys.iter().zip([low, high])) {
+            *from = if *key == known { *from } else { index };
+        }
         tally.zeros += zeros;
         tally.small += small;
         let [zero, is_small] = numbers.counts(filling);
         if is_small {
-            // The filling was counted once for each null and each special element.
+            // Once for each null, each special element, and each element that fills the last block.
             let nulls = valid.map_or(0, |valid| valid.len() - valid.count());
-            tally.zeros -= if zero { nulls + special } else { 0 };
-            tally.small -= nulls + special;
+            let fillings = nulls + special + padding;
+            tally.zeros -= if zero { fillings } else { 0 };
+            tally.small -= fillings;
         }
         if special != 0 {
             let known = tally.census.nan.first.is_some();
-            let census = self.census(part, valid, special, known);
+            let census = self.census(part, valid.copied(), special, known);
             tally.census = tally.census.join(census.behind(index));
         }
+        special != 0
     }
 
     /// The census of a part, with `special` NaN and infinities. `known`: the first NaN is known.
@@ -281,27 +314,17 @@ impl Column<'_> {
     }
 
     /// The bits of an element.
+    #[inline(always)]
     fn bits(&self, index: usize) -> u64 {
-        read(&self.x[index * self.numbers.size()..][..self.numbers.size()])
-    }
-
-    /// The code and the index of the first valid element of this key, from element `from` on.
-    fn place(&self, key: i64, from: usize) -> (u64, usize) {
-        let (numbers, mut at) = (self.numbers, from);
-        let rule = numbers.has_key(key);
-        // The pass has seen such an element, so there is one.
-        while let Some(found) =
-            (self.width.position)(Some(self.backend), &self.x[at * numbers.size()..], &rule)
-        {
-            at += found;
-            if self.valid.is_none_or(|valid| valid.is_valid(at)) {
-                break;
-            }
-            at += 1;
+        let size = self.numbers.size();
+        let bytes = &self.x[index * size..][..size];
+        // By a number of bytes that the compiler knows: it writes the loops out.
+        match size {
+            1 => read(&bytes[..1]),
+            2 => read(&bytes[..2]),
+            4 => read(&bytes[..4]),
+            _ => read(&bytes[..8]),
         }
-        // Zero has two codes.
-        let sign = if numbers.has_two_codes(key) { self.bits(at) & numbers.sign } else { 0 };
-        (numbers.code(key) | sign, at)
     }
 }
 
@@ -322,7 +345,7 @@ pub fn stats_of_bytes(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> 
 }
 
 #[inline(never)]
-fn stats_by(width: Width, backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
+fn stats_by(width: &'static Width, backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
     let x = &x[..elements(x.len(), numbers.size()) * numbers.size()];
     let backend = backend.unwrap_or_else(Backend::active);
     let column = Column { width, backend, numbers, x, valid: None };
@@ -333,7 +356,9 @@ fn stats_by(width: Width, backend: Option<Backend>, x: &[u8], numbers: &Numbers)
 pub(crate) fn tally(backend: Backend, x: &[u8], numbers: &Numbers) -> Tally {
     let width = Width::of_bytes(&numbers.nan);
     let column = Column { width, backend, numbers, x, valid: None };
-    column.tally(column.first_finite()).0
+    let mut tally = Tally::default();
+    column.tally(column.first_finite(), &mut tally);
+    tally
 }
 
 /// Statistics of the valid elements of `x`. Indices count nulls too. `first` is the index of the

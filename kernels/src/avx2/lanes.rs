@@ -60,6 +60,20 @@ impl Order for Avx2 {
     }
 
     #[inline(always)]
+    fn moved<const N: usize>(self, v: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match N {
+                1 => _mm256_bsrli_epi128::<1>(v),
+                2 => _mm256_bsrli_epi128::<2>(v),
+                4 => _mm256_bsrli_epi128::<4>(v),
+                8 => _mm256_bsrli_epi128::<8>(v),
+                _ => _mm256_permute2x128_si256::<1>(v, v),
+            }
+        }
+    }
+
+    #[inline(always)]
     fn higher<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
         unsafe {

@@ -51,6 +51,21 @@ impl Order for Avx512 {
     }
 
     #[inline(always)]
+    fn moved<const N: usize>(self, v: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match N {
+                1 => _mm512_bsrli_epi128::<1>(v),
+                2 => _mm512_bsrli_epi128::<2>(v),
+                4 => _mm512_bsrli_epi128::<4>(v),
+                8 => _mm512_bsrli_epi128::<8>(v),
+                16 => _mm512_shuffle_i64x2::<1>(v, v),
+                _ => _mm512_shuffle_i64x2::<0b11_10>(v, v),
+            }
+        }
+    }
+
+    #[inline(always)]
     fn higher<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
         unsafe {

@@ -12,6 +12,7 @@
 //! | `replace` | other codes in the place of NaN and infinities; returns how many these are |
 //! | `multiply` | products of the elements; returns whether one was NaN or infinite before |
 //! | `within` | the bytes before a group with an element outside of a range |
+//! | `place` | the first element of a code |
 //! | `order` | the lowest and the highest number, and three counts |
 #![expect(unsafe_code, reason = "a leaf needs the CPU that its table proves")]
 
@@ -95,11 +96,20 @@ pub(crate) trait Leaves: Isa {
 
     #[cfg(feature = "stats")]
     #[inline(always)]
-    fn order<const W: usize>(self, x: &[u8], given: &Given<'_>, keys: &mut [i64; 2]) -> [usize; 3]
+    fn place<const W: usize>(self, x: Long<'_>, mask: u64, code: u64) -> usize
     where
         Self: loops::Order,
     {
-        loops::order::<Self, W>(self, x, given, keys)
+        loops::place::<Self, W>(self, x, mask, code)
+    }
+
+    #[cfg(feature = "stats")]
+    #[inline(always)]
+    fn order<const W: usize>(self, given: &Given<'_>, keys: &mut [i64; 2]) -> [usize; 3]
+    where
+        Self: loops::Order,
+    {
+        loops::order::<Self, W>(self, given, keys)
     }
 }
 
@@ -177,12 +187,17 @@ macro_rules! leaves {
 
         #[cfg(feature = "stats")]
         #[target_feature(enable = $features)]
+        pub(crate) fn place<const W: usize>(x: Long<'_>, mask: u64, code: u64) -> usize {
+            Leaves::place::<W>($token, x, mask, code)
+        }
+
+        #[cfg(feature = "stats")]
+        #[target_feature(enable = $features)]
         pub(crate) fn order<const W: usize>(
-            x: &[u8],
             given: &crate::loops::Given<'_>,
             keys: &mut [i64; 2],
         ) -> [usize; 3] {
-            Leaves::order::<W>($token, x, given, keys)
+            Leaves::order::<W>($token, given, keys)
         }
     };
 }
@@ -294,16 +309,30 @@ impl Within {
     }
 }
 
+/// The type of `place`.
+#[cfg(feature = "stats")]
+#[derive(Clone, Copy)]
+pub(crate) struct Place(unsafe fn(Long<'_>, u64, u64) -> usize);
+
+#[cfg(feature = "stats")]
+impl Place {
+    #[inline(always)]
+    pub(crate) fn run(self, x: Long<'_>, mask: u64, code: u64) -> usize {
+        // SAFETY: see above.
+        unsafe { (self.0)(x, mask, code) }
+    }
+}
+
 /// The type of `order`.
 #[cfg(feature = "stats")]
 #[derive(Clone, Copy)]
-pub(crate) struct Order(unsafe fn(&[u8], &Given<'_>, &mut [i64; 2]) -> [usize; 3]);
+pub(crate) struct Order(unsafe fn(&Given<'_>, &mut [i64; 2]) -> [usize; 3]);
 
 #[cfg(feature = "stats")]
 impl Order {
     #[inline(always)]
-    pub(crate) fn run(self, x: &[u8], given: &Given<'_>, keys: &mut [i64; 2]) -> [usize; 3] {
+    pub(crate) fn run(self, given: &Given<'_>, keys: &mut [i64; 2]) -> [usize; 3] {
         // SAFETY: see above.
-        unsafe { (self.0)(x, given, keys) }
+        unsafe { (self.0)(given, keys) }
     }
 }

@@ -8,7 +8,7 @@
 
 use super::{Bits, Count, Find, Mask, Multiply, Replace, Screen};
 #[cfg(feature = "stats")]
-use super::{Order, Within};
+use super::{Order, Place, Within};
 use crate::backend::{Backend, ENTRIES};
 use crate::pieces::Places;
 use crate::rule::Rule;
@@ -114,6 +114,8 @@ pub(crate) trait Tables: 'static {
     const WITHIN: &'static Table<Within>;
     #[cfg(feature = "stats")]
     const ORDER: &'static Table<Order>;
+    #[cfg(feature = "stats")]
+    const PLACE: &'static Table<Place>;
 
     /// Inlined, so that a rule that the caller knows is a constant.
     fn short_any(x: &[u8], rule: &Rule) -> bool;
@@ -142,6 +144,8 @@ macro_rules! lanes {
             const WITHIN: &'static Table<Within> = table!(Within within $width);
             #[cfg(feature = "stats")]
             const ORDER: &'static Table<Order> = table!(Order order $width);
+            #[cfg(feature = "stats")]
+            const PLACE: &'static Table<Place> = table!(Place place $width);
 
             #[inline(always)]
             fn short_any(x: &[u8], rule: &Rule) -> bool {

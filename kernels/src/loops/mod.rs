@@ -18,4 +18,4 @@ pub(crate) use mask::{TURN, mask, skip};
 pub(crate) use replace::{Blend, replace};
 pub(crate) use scale::{Multiply, multiply};
 #[cfg(feature = "stats")]
-pub(crate) use stats::{Given, Order, order, powers, within};
+pub(crate) use stats::{Given, Order, order, place, powers, within};

@@ -7,10 +7,9 @@ use core::iter::repeat;
 
 use super::Blend;
 use crate::bitmap::Bitmap;
-use crate::isa::op;
+use crate::isa::{With, op};
 use crate::numbers::{Numbers, Range};
-use crate::pieces::{Block, COUNTED, GROUP};
-use crate::scalar::read;
+use crate::pieces::{Block, COUNTED, GROUP, Long};
 
 /// The instructions that order lanes.
 ///
@@ -22,6 +21,10 @@ pub(crate) trait Order: Blend {
     /// The magnitudes `m` of `x`, negated where the top bit of `x` is set. Where `x` is 0, `m` must
     /// be 0.
     fn signed<const W: usize>(self, x: Self::V, m: Self::V) -> Self::V;
+
+    /// The bytes from byte `N` on, moved to byte 0. What follows these may be anything. `N` is a
+    /// power of two.
+    fn moved<const N: usize>(self, v: Self::V) -> Self::V;
 
     /// The higher lanes.
     #[inline(always)]
@@ -52,12 +55,18 @@ pub(crate) const fn powers<const W: usize, const BYTES: usize>() -> [u8; BYTES] 
     bytes
 }
 
-/// What [`order`] is given besides elements.
+/// What [`order`] is given.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'g> {
     pub(crate) numbers: &'g Numbers,
-    /// Which elements are valid: all if `None`.
+    /// Whole blocks of 64 elements.
+    pub(crate) blocks: &'g [u8],
+    /// One block more, or nothing.
+    pub(crate) last: &'g [u8],
+    /// Which elements of the blocks are valid: all if `None`.
     pub(crate) valid: Option<&'g Bitmap<'g>>,
+    /// The valid elements of the last block, if not all are valid.
+    pub(crate) last_valid: u64,
     /// The code of a finite number, which takes the place of nulls and special elements.
     pub(crate) filling: u64,
     /// Whether NaN and infinities are expected.
@@ -70,45 +79,44 @@ pub(crate) struct Given<'g> {
 #[inline(always)]
 pub(crate) fn order<I: Order, const W: usize>(
     isa: I,
-    x: &[u8],
     given: &Given<'_>,
     keys: &mut [i64; 2],
 ) -> [usize; 3] {
-    let blocks = x.as_chunks().0.as_chunks::<W>().0;
-    match given.valid {
-        None => ordered::<I, W, _>(isa, blocks, given, || repeat(u64::MAX), keys),
-        Some(valid) => ordered::<I, W, _>(isa, blocks, given, || valid.blocks(), keys),
-    }
+    let (found, counts) = match given.valid {
+        None => ordered::<I, W, _>(isa, given, || repeat(u64::MAX), *keys),
+        Some(valid) => {
+            ordered::<I, W, _>(isa, given, || valid.blocks().chain([given.last_valid]), *keys)
+        }
+    };
+    *keys = found;
+    counts
 }
 
 #[inline(always)]
 fn ordered<I: Order, const W: usize, Words: Iterator<Item = u64>>(
     isa: I,
-    blocks: &[Block<W>],
     given: &Given<'_>,
     words: impl Fn() -> Words,
-    keys: &mut [i64; 2],
-) -> [usize; 3] {
-    let known = *keys;
+    keys: [i64; 2],
+) -> ([i64; 2], [usize; 3]) {
     if !given.careful {
-        let counts = pass::<I, W, false>(isa, blocks, words(), given, keys);
-        if given.numbers.are_finite(*keys) {
-            return counts;
+        let found = pass::<I, W, false>(isa, given, words(), keys);
+        if given.numbers.are_finite(found.0) {
+            return found;
         }
-        *keys = known;
     }
-    pass::<I, W, true>(isa, blocks, words(), given, keys)
+    pass::<I, W, true>(isa, given, words(), keys)
 }
 
 /// One pass. Takes NaN and infinities for numbers, unless `CAREFUL`.
 #[inline(always)]
 fn pass<I: Order, const W: usize, const CAREFUL: bool>(
     isa: I,
-    blocks: &[Block<W>],
+    &Given { numbers, blocks, last, filling, .. }: &Given<'_>,
     mut words: impl Iterator<Item = u64>,
-    &Given { numbers, filling, .. }: &Given<'_>,
-    keys: &mut [i64; 2],
-) -> [usize; 3] {
+    keys: [i64; 2],
+) -> ([i64; 2], [usize; 3]) {
+    let [blocks, last]: [&[Block<W>]; 2] = [blocks, last].map(|x| x.as_chunks().0.as_chunks().0);
     let with = isa.with::<W>(&numbers.special);
     let [magnitude, least, sign, flip] =
         [numbers.magnitude, numbers.least_normal, numbers.sign, numbers.flip()]
@@ -116,7 +124,7 @@ fn pass<I: Order, const W: usize, const CAREFUL: bool>(
     let [filling, zero, ones] = [filling, 0, u64::MAX].map(|bits| isa.splat::<W>(bits));
     let [mut low, mut high] = keys.map(|key| isa.splat::<W>(key.cast_unsigned()));
     let mut counts = [0; 3];
-    for blocks in blocks.chunks(COUNTED / 64 / W) {
+    for blocks in blocks.chunks(COUNTED / 64 / W).chain(last.chunks(1)) {
         let [mut zeros, mut small, mut special] = [[isa.splat::<1>(0); 2]; 3];
         for (block, valid) in blocks.iter().zip(&mut words) {
             for part in 0..64 * W / I::BYTES {
@@ -143,22 +151,60 @@ fn pass<I: Order, const W: usize, const CAREFUL: bool>(
                 small[i] = isa.add::<W>(small[i], isa.greater::<W>(least, m), with.one);
             }
         }
-        for (count, lanes) in counts.iter_mut().zip([zeros, small, special]) {
+        let lanes = [zeros, small, special].into_iter().take(if CAREFUL { 3 } else { 2 });
+        for (count, lanes) in counts.iter_mut().zip(lanes) {
             *count += isa.sum(lanes);
         }
     }
-    keys[0] = lanes::<I, W>(isa, low).fold(i64::MAX, Ord::min);
-    keys[1] = lanes::<I, W>(isa, high).fold(i64::MIN, Ord::max);
-    counts
+    // The opposite of an integer `x` in the order of integers: `!x`.
+    ([lowest::<I, W>(isa, low), !lowest::<I, W>(isa, isa.xor(high, ones))], counts)
 }
 
-/// The lanes as signed integers.
+/// The lowest lane, as a signed integer.
 #[inline(always)]
-fn lanes<I: Order, const W: usize>(isa: I, v: I::V) -> impl Iterator<Item = i64> {
+fn lowest<I: Order, const W: usize>(isa: I, mut v: I::V) -> i64 {
+    // Each step halves the number of lanes that count.
+    if I::BYTES > 32 {
+        v = isa.lower::<W>(v, isa.moved::<32>(v));
+    }
+    if I::BYTES > 16 {
+        v = isa.lower::<W>(v, isa.moved::<16>(v));
+    }
+    v = isa.lower::<W>(v, isa.moved::<8>(v));
+    if W < 8 {
+        v = isa.lower::<W>(v, isa.moved::<4>(v));
+    }
+    if W < 4 {
+        v = isa.lower::<W>(v, isa.moved::<2>(v));
+    }
+    if W < 2 {
+        v = isa.lower::<W>(v, isa.moved::<1>(v));
+    }
     let mut line = [0; 64];
     isa.store(v, &mut line, 0);
     let up = 64 - 8 * W as u32;
-    (0..I::BYTES / W).map(move |i| (read(&line[i * W..][..W]) << up).cast_signed() >> up)
+    (i64::from_le_bytes(line.as_chunks().0[0]) << up) >> up
+}
+
+/// The index of the first element whose bits under a mask are a code, or the number of elements if
+/// there is none.
+#[inline(always)]
+pub(crate) fn place<I: Order, const W: usize>(isa: I, x: Long<'_>, mask: u64, code: u64) -> usize {
+    let [mask, bound, zero] = [mask, code, 0].map(|bits| isa.splat::<W>(bits));
+    let (flip, least, tilt, one, one_byte, not_ones, top) =
+        (zero, zero, zero, zero, zero, zero, zero);
+    let with = With { mask, flip, least, bound, tilt, one, one_byte, not_ones, top };
+    let mut line = x.windows();
+    loop {
+        let bits = isa.line_bits::<W, { op::EQUAL }>(&line.here::<1>()[0], &with);
+        if bits != 0 {
+            return line.place() / W + bits.trailing_zeros() as usize;
+        }
+        if line.is_last::<1>() {
+            return x.len() / W;
+        }
+        line = line.after(1);
+    }
 }
 
 /// The number of bytes, at the beginning, of whole groups whose valid elements are in the range.

@@ -62,6 +62,19 @@ impl Order for Neon {
     }
 
     #[inline(always)]
+    fn moved<const N: usize>(self, v: V) -> V {
+        // SAFETY: see above.
+        unsafe {
+            match N {
+                1 => vextq_u8::<1>(v, v),
+                2 => vextq_u8::<2>(v, v),
+                4 => vextq_u8::<4>(v, v),
+                _ => vextq_u8::<8>(v, v),
+            }
+        }
+    }
+
+    #[inline(always)]
     fn higher<const W: usize>(self, a: V, b: V) -> V {
         // SAFETY: see above.
         unsafe {

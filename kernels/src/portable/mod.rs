@@ -12,6 +12,8 @@ use crate::numbers::Range;
 use crate::pieces::{Four, Hit, Long, Places};
 use crate::replace::Codes;
 use crate::rule::Rule;
+#[cfg(feature = "stats")]
+pub(crate) use crate::scalar::place;
 use crate::scalar::{self, elements};
 
 /// Elements that are looked at before a branch.
@@ -166,13 +168,9 @@ pub(crate) fn within<const W: usize>(x: &[u8], range: Range, valid: Option<&Bitm
 }
 
 #[cfg(feature = "stats")]
-pub(crate) fn order<const W: usize>(
-    x: &[u8],
-    given: &Given<'_>,
-    keys: &mut [i64; 2],
-) -> [usize; 3] {
+pub(crate) fn order<const W: usize>(given: &Given<'_>, keys: &mut [i64; 2]) -> [usize; 3] {
     run(
         #[inline(always)]
-        || scalar::order::<W>(x, given, keys),
+        || scalar::order::<W>(given, keys),
     )
 }

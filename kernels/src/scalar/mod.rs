@@ -122,15 +122,17 @@ pub(crate) fn within<const W: usize>(_: &[u8], _: Range, _: Option<&Bitmap<'_>>)
 }
 
 #[cfg(feature = "stats")]
+pub(crate) fn place<const W: usize>(x: Long<'_>, mask: u64, code: u64) -> usize {
+    elements::<W>(x.bytes()).position(|bits| bits & mask == code).unwrap_or(x.len() / W)
+}
+
+#[cfg(feature = "stats")]
 #[inline(always)]
-pub(crate) fn order<const W: usize>(
-    x: &[u8],
-    given: &Given<'_>,
-    [low, high]: &mut [i64; 2],
-) -> [usize; 3] {
+pub(crate) fn order<const W: usize>(given: &Given<'_>, [low, high]: &mut [i64; 2]) -> [usize; 3] {
     let (numbers, mut counts) = (given.numbers, [0; 3]);
-    for (i, bits) in elements::<W>(x).enumerate() {
-        let valid = given.valid.is_none_or(|valid| valid.is_valid(i));
+    let all = elements::<W>(given.blocks).chain(elements::<W>(given.last));
+    for (i, bits) in all.enumerate() {
+        let valid = given.valid.is_none_or(|valid| i < valid.len() && valid.is_valid(i));
         let special = valid && numbers.special.holds(bits);
         let bits = if valid && !special { bits } else { given.filling };
         let key = numbers.key(bits);

@@ -36,13 +36,14 @@ pub fn stats(backend: Option<Backend>, x: &Tensor<'_>, numbers: &Numbers) -> Sta
     for count in [&mut tally.finite, &mut tally.zeros, &mut tally.small] {
         *count *= repeats;
     }
-    Stats::new(&tally, |key| {
+    let place = |key| {
         // The pass has seen an element of this key.
         let index = first(&numbers.has_key(key)).unwrap_or(0);
         let plus = numbers.code(key);
         let is_plus = !numbers.has_two_codes(key) || first(&numbers.has_code(plus)) == Some(index);
         (if is_plus { plus } else { numbers.sign }, index)
-    })
+    };
+    Stats::new(&tally, (tally.finite != 0).then(|| tally.keys.map(place)))
 }
 
 /// The tally of the elements of `dims`, in their order. The indices mean nothing.
