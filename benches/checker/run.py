@@ -19,7 +19,10 @@ import sys
 import tempfile
 import time
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError as missing:
+    sys.exit(f"{missing}: ci/checker/venv.sh makes an environment with all that is needed")
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TENSORS = 8
@@ -225,4 +228,8 @@ def main(program, gib="1", rounds="7", only=""):
         table("GGUF, Q4_0 (scales), in the page cache", length, contenders, rounds)
 
 
+if len(sys.argv) < 2:
+    sys.exit(__doc__)
+if subprocess.run([f"{HERE}/../../ci/need", "cc"]).returncode:
+    sys.exit(1)
 main(*sys.argv[1:])

@@ -52,6 +52,7 @@ build_std() {
 
 # cargo_for TARGET COMMAND ARGS...: `cargo COMMAND ARGS` for the target.
 cargo_for() {
+  "$TOP/ci/need" cargo
   export RUSTC=$EMU/rustc CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$EMU/target}
   cd "$TOP"
   exec cargo "$2" --target "$1" "${FLAGS[@]}" "${@:3}"

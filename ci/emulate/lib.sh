@@ -19,6 +19,7 @@ fail() {
 # `setup`.
 begin() {
   [ "$(uname -sm)" = "Linux x86_64" ] || fail "works on x86-64 Linux only"
+  "$TOP/ci/need" flock
   exec 9>"$EMU/lock"
   flock 9
   "$1"
@@ -42,6 +43,7 @@ backend_tests() {
 
 # apt get|cache ARGS...: on the private state.
 apt() {
+  "$TOP/ci/need" apt-get
   local tool=apt-$1 state=$EMU/apt
   shift
   if [ ! -e "$state/conf" ] || [ -n "$(find "$state/conf" -mmin +600)" ]; then
