@@ -32,19 +32,13 @@ impl Format {
             Special::Ieee { exponent } if magnitude == exponent => INFINITY,
             Special::NanOnes { bits } if magnitude == bits as u64 => return f64::NAN,
             Special::NanCode { code } if bits & 0xFF == code as u64 => return f64::NAN,
-            _ => return self.finite_to_f64(bits),
+            _ => self.widen(magnitude),
         };
         f64::from_bits(positive | (negative as u64) << 63)
     }
 
-    /// [`Format::to_f64`] of a finite number.
-    pub(crate) const fn finite_to_f64(self, bits: u64) -> f64 {
-        let negative = bits & self.sign() != 0;
-        f64::from_bits(self.widen(bits & self.magnitude()) | (negative as u64) << 63)
-    }
-
     /// The bits of the f64 that equals a finite magnitude.
-    const fn widen(self, magnitude: u64) -> u64 {
+    pub(crate) const fn widen(self, magnitude: u64) -> u64 {
         let (mantissa, bias) = (self.row().mantissa, self.row().bias);
         let exponent = (magnitude >> mantissa) as i64 + 1023 - bias as i64;
         let fraction = magnitude & ((1 << mantissa) - 1);
@@ -61,7 +55,7 @@ impl Format {
     }
 
     /// The bit of the sign, or 0.
-    const fn sign(self) -> u64 {
+    pub(crate) const fn sign(self) -> u64 {
         let row = self.row();
         if row.mantissa == 0 { 0 } else { row.finite[0] ^ row.finite[1] }
     }
@@ -72,11 +66,6 @@ impl Format {
             0 => u64::MAX >> (64 - 8 * self.size_in_bytes()),
             sign => sign - 1,
         }
-    }
-
-    /// A code without its sign.
-    pub(crate) const fn abs_bits(self, bits: u64) -> u64 {
-        bits & self.magnitude()
     }
 
     /// The magnitude of the least normal number, or 0 if all numbers are normal.

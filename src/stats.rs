@@ -65,10 +65,14 @@ pub struct Stats {
 impl Stats {
     #[inline(never)]
     pub(crate) fn new(stats: kernels::Stats, format: Format) -> Self {
-        let extreme = |(bits, index)| Extreme { bits, value: format.finite_to_f64(bits), index };
+        let sign = format.sign();
+        let extreme = |(bits, index): (u64, usize)| {
+            let negative = u64::from(bits & sign != 0) << 63;
+            Extreme { bits, value: f64::from_bits(format.widen(bits & !sign) | negative), index }
+        };
         let (min, max) = (stats.lowest.map(extreme), stats.highest.map(extreme));
         let magnitude = |x: Extreme| Extreme {
-            bits: format.abs_bits(x.bits),
+            bits: x.bits & !sign,
             value: f64::from_bits(x.value.to_bits() & i64::MAX.cast_unsigned()),
             ..x
         };
