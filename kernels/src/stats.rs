@@ -181,15 +181,18 @@ impl Column<'_> {
     fn place(&self, key: i64, mut at: usize) -> (u64, usize) {
         let (numbers, x) = (self.numbers, self.x);
         let ([mask, code], mut line) = (numbers.of_key(key), [0; 64]);
-        let place = self.width.place.pick(Some(self.backend));
+        let (place, position) = (self.width.place.pick(Some(self.backend)), self.width.position);
         loop {
             let rest = &x[at * numbers.size()..];
-            let rest = Long::new(rest).unwrap_or_else(|| {
-                line[..rest.len()].copy_from_slice(rest);
-                Long::of(&line)
-            });
             // The pass has seen such an element, so there is one.
-            at += place.run(rest, mask, code);
+            at += if rest.len() > COUNTED {
+                position(Some(self.backend), rest, &numbers.has_key(key)).unwrap_or(0)
+            } else if let Some(rest) = Long::new(rest) {
+                place.run(rest, mask, code)
+            } else {
+                line[..rest.len()].copy_from_slice(rest);
+                place.run(Long::of(&line), mask, code)
+            };
             if self.valid.is_none_or(|valid| valid.is_valid(at)) {
                 // Zero has two codes.
                 let sign = if key == 0 { self.bits(at) & numbers.sign } else { 0 };
