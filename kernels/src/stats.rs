@@ -35,8 +35,9 @@
 //! valid elements change nothing. The last elements of a part, fewer than 64, are copied to a block
 //! of 64, and the number that takes the place of nulls fills the block.
 //!
-//! A call on 1 KiB takes less time in the loops than between them. So nothing is read just after it
-//! was written in other pieces: such a load waits until all instructions before it are done.
+//! A call on 1 KiB takes less time in the loops than between them. So what is not for the parts
+//! behind the first stands in one function, and nothing is read just after it was written in other
+//! pieces: such a load waits until all instructions before it are done.
 
 use crate::backend::Backend;
 use crate::by_width;
@@ -160,6 +161,7 @@ struct Column<'c> {
 
 impl Column<'_> {
     /// The index of the first finite element of a column without nulls.
+    #[inline(always)]
     fn first_finite(&self) -> Option<usize> {
         let special = &self.numbers.special;
         if self.x.is_empty() || special.holds(self.bits(0)) {
@@ -169,6 +171,7 @@ impl Column<'_> {
     }
 
     /// `first` is the index of the first valid element that is finite.
+    #[inline(always)]
     fn stats(&self, first: Option<usize>) -> Stats {
         let mut tally = Tally::default();
         self.tally(first, &mut tally);
@@ -207,6 +210,7 @@ impl Column<'_> {
     }
 
     /// One pass.
+    #[inline(always)]
     fn tally(&self, first: Option<usize>, tally: &mut Tally) {
         let Self { width, backend, numbers, x, valid } = *self;
         let size = numbers.size();

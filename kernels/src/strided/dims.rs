@@ -216,9 +216,13 @@ pub(super) fn line(dim: Dim, mut f: impl FnMut(isize, isize)) {
 }
 
 /// Calls `f` with the places in input, output and row of each coordinate.
+///
+/// # Panics
+/// If there are more than [`TILE_DIMS`] dimensions.
 #[inline(never)]
 pub(super) fn walk(dims: &[Dim], f: &mut dyn FnMut(isize, isize, isize)) {
     let mut at = [0; TILE_DIMS];
+    assert!(dims.len() <= at.len(), "{} dimensions", dims.len());
     let (mut input, mut output, mut row) = (0isize, 0isize, 0);
     loop {
         f(input, output, row);
