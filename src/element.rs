@@ -9,7 +9,7 @@ pub use nonfinite_kernels::{
 };
 use nonfinite_kernels::{Rule, bytes};
 
-use crate::format::{Asked, Rules};
+use crate::rules::{Asked, Rules};
 use crate::{Error, Format, Predicate};
 
 pub(crate) mod sealed {

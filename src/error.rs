@@ -4,7 +4,6 @@ use core::fmt;
 
 use crate::Format;
 use crate::LayoutError;
-use crate::text::Beginning;
 
 /// Why an input or an output was refused. Nothing was written. Dimensions are numbered from 0, the
 /// outermost.
@@ -168,24 +167,3 @@ impl From<LayoutError> for Error {
         Self::Layout(error)
     }
 }
-
-/// An unknown name of a [`Format`] or a [`crate::Predicate`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct UnknownName {
-    kind: &'static str,
-    name: Beginning<40>,
-}
-
-impl UnknownName {
-    pub(crate) fn new(kind: &'static str, name: &str) -> Self {
-        Self { kind, name: Beginning::new(name) }
-    }
-}
-
-impl fmt::Display for UnknownName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no {} has the name {:?}", self.kind, self.name)
-    }
-}
-
-impl core::error::Error for UnknownName {}

@@ -121,6 +121,7 @@ mod format;
 mod number;
 mod predicate;
 mod replace;
+mod rules;
 pub mod scale;
 mod slice;
 #[cfg(feature = "stats")]
@@ -135,7 +136,7 @@ pub use element::{
     F8E4M3FnUz, F8E5M2, F8E5M2FnUz, F8E8M0Fnu,
 };
 pub use element_mut::ElementsMut;
-pub use error::{Error, UnknownName};
+pub use error::Error;
 pub use format::Format;
 pub use nonfinite_kernels::strided::{LayoutError, MaskView};
 pub use nonfinite_kernels::{Backend, Census, MaskOut, Occurrences};
@@ -151,6 +152,7 @@ pub use slice::{
 };
 #[cfg(feature = "stats")]
 pub use stats::{Extreme, Stats};
+pub use text::UnknownName;
 pub use view::{Coordinate, Positions, Rows, TensorView};
 #[cfg(all(feature = "std", feature = "stats", target_has_atomic = "64"))]
 pub use watch::{BadTensor, Totals, Watch};

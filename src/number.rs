@@ -1,9 +1,9 @@
 //! The values of the codes of a format.
 
-use nonfinite_kernels::{Numbers, Rule};
+use nonfinite_kernels::Rule;
 
+use crate::Format;
 use crate::format::Special;
-use crate::{Format, Predicate};
 
 /// The bits of a positive infinity of f64, and the bit of its sign.
 const INFINITY: u64 = f64::INFINITY.to_bits();
@@ -62,7 +62,7 @@ impl Format {
     }
 
     /// The bits of a magnitude.
-    const fn magnitude(self) -> u64 {
+    pub(crate) const fn magnitude(self) -> u64 {
         match self.sign() {
             0 => u64::MAX >> (64 - 8 * self.size_in_bytes()),
             sign => sign - 1,
@@ -70,22 +70,11 @@ impl Format {
     }
 
     /// The magnitude of the least normal number, or 0 if all numbers are normal.
-    const fn least_normal(self) -> u64 {
+    pub(crate) const fn least_normal(self) -> u64 {
         match self.row().mantissa {
             0 => 0,
             mantissa => 1 << mantissa,
         }
-    }
-
-    /// The order of the codes, as the kernels have it.
-    pub(crate) const fn numbers(self) -> &'static Numbers {
-        &NUMBERS[self as usize]
-    }
-
-    pub(crate) const fn make_numbers(self) -> Numbers {
-        let (nan, special) = (*self.rule(Predicate::Nan), *self.rule(Predicate::NonFinite));
-        let (magnitude, largest) = (self.magnitude(), self.max_bits());
-        Numbers::new(nan, special, self.sign(), magnitude, self.least_normal(), largest)
     }
 
     /// The code of the largest magnitude that is not above `threshold`, which is not negative and
@@ -162,14 +151,3 @@ impl Threshold {
         self.format.has_nan_without_magnitude()
     }
 }
-
-/// The order of the codes of each format.
-static NUMBERS: [Numbers; Format::ALL.len()] = {
-    let mut all = [Format::F16.make_numbers(); Format::ALL.len()];
-    let mut i = 0;
-    while i < all.len() {
-        all[i] = Format::ALL[i].make_numbers();
-        i += 1;
-    }
-    all
-};

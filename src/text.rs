@@ -36,3 +36,24 @@ impl<const ROOM: usize> fmt::Debug for Beginning<ROOM> {
         write!(f, "{:?}{}", self.as_str(), self.dots())
     }
 }
+
+/// An unknown name of a [`crate::Format`] or a [`crate::Predicate`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UnknownName {
+    kind: &'static str,
+    name: Beginning<40>,
+}
+
+impl UnknownName {
+    pub(crate) fn new(kind: &'static str, name: &str) -> Self {
+        Self { kind, name: Beginning::new(name) }
+    }
+}
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no {} has the name {:?}", self.kind, self.name)
+    }
+}
+
+impl core::error::Error for UnknownName {}

@@ -1,14 +1,11 @@
-//! The table of formats, and the rules for each predicate.
+//! The formats.
 
 mod table;
 
 use core::fmt;
-use core::ops::Deref;
 use core::str::FromStr;
 
-use nonfinite_kernels::Rule;
-
-use crate::{Predicate, UnknownName};
+use crate::UnknownName;
 
 use table::TABLE;
 pub(crate) use table::{Row, Special};
@@ -106,135 +103,10 @@ impl Format {
         self.row().finite[1]
     }
 
-    /// The rule for a predicate without a threshold, for the kernels.
-    #[inline]
-    pub(crate) const fn rule(self, predicate: Predicate) -> &'static Rule {
-        &RULES[self as usize][predicate.place()]
-    }
-
     /// Whether NaN has the code of -0.
     pub(crate) const fn has_nan_without_magnitude(self) -> bool {
         matches!(self.row().special, Special::NanCode { .. })
     }
-
-    /// All rules of the format. A caller with a fixed type links only these.
-    pub(crate) const fn rules(self) -> Rules {
-        let mut rules = [Rule::never(1); Predicate::ALL.len()];
-        let mut i = 0;
-        while i < rules.len() {
-            assert!(Predicate::ALL[i].place() == i, "all predicates in their places");
-            rules[i] = self.make_rule(Predicate::ALL[i]);
-            i += 1;
-        }
-        rules
-    }
-
-    const fn make_rule(self, predicate: Predicate) -> Rule {
-        let Row { size, special, .. } = *self.row();
-        let sign = 1 << (8 * size - 1);
-        let never = Rule::never(size);
-        let nan = match special {
-            Special::Ieee { exponent } => Rule::greater(size, sign - 1, exponent),
-            Special::NanOnes { bits } => Rule::equal(size, bits as u64, bits as u64),
-            Special::NanCode { code } => Rule::equal(size, 0xFF, code as u64),
-            Special::None => never,
-        };
-        match (special, predicate) {
-            (_, Predicate::Nan) => nan,
-            (_, Predicate::Finite) => self.make_rule(Predicate::NonFinite).not(),
-            (_, Predicate::Never) => never,
-            #[cfg(feature = "stats")]
-            (_, Predicate::Exceeds(threshold)) => threshold.rule(),
-            (Special::Ieee { exponent }, Predicate::Inf) => Rule::equal(size, sign - 1, exponent),
-            (Special::Ieee { exponent }, Predicate::PositiveInf) => {
-                Rule::equal(size, sign | (sign - 1), exponent)
-            }
-            (Special::Ieee { exponent }, Predicate::NegativeInf) => {
-                Rule::equal(size, sign | (sign - 1), sign | exponent)
-            }
-            (Special::Ieee { exponent }, Predicate::NonFinite) => {
-                Rule::equal(size, exponent, exponent)
-            }
-            (Special::Ieee { exponent }, Predicate::NanOrPositiveInf) => {
-                Rule::nan_or_pos_inf(size, exponent)
-            }
-            (_, Predicate::NonFinite | Predicate::NanOrPositiveInf) => nan,
-            (_, Predicate::Inf | Predicate::PositiveInf | Predicate::NegativeInf) => never,
-        }
-    }
-}
-
-/// The rule of a predicate: of a table, since a copy takes 2 to 3 ns (AMD EPYC Zen 4), or made.
-pub(crate) enum Asked {
-    Known(&'static Rule),
-    Made(Rule),
-}
-
-impl Asked {
-    /// The rule of a predicate for elements of `format`. `known` has the rules of the predicates
-    /// without a threshold.
-    ///
-    /// # Panics
-    /// If the predicate has a threshold for elements of another format.
-    #[inline(always)]
-    pub(crate) fn new(
-        predicate: Predicate,
-        format: Format,
-        known: impl Fn(Predicate) -> &'static Rule,
-    ) -> Self {
-        let _ = format;
-        match predicate {
-            #[cfg(feature = "stats")]
-            Predicate::Exceeds(threshold) => Self::Made(threshold.rule_for(format)),
-            _ => Self::Known(known(predicate)),
-        }
-    }
-
-    /// The opposite rule.
-    ///
-    /// # Panics
-    /// As [`Asked::new`].
-    #[inline(always)]
-    pub(crate) fn opposite(
-        predicate: Predicate,
-        format: Format,
-        known: impl Fn(Predicate) -> &'static Rule,
-    ) -> Self {
-        match predicate {
-            // The usual question, without a copy of a rule.
-            Predicate::Finite => Self::Known(known(Predicate::NonFinite)),
-            _ => Self::Made(Self::new(predicate, format, known).not()),
-        }
-    }
-}
-
-impl Deref for Asked {
-    type Target = Rule;
-
-    #[inline(always)]
-    fn deref(&self) -> &Rule {
-        match self {
-            Self::Known(rule) => rule,
-            Self::Made(rule) => rule,
-        }
-    }
-}
-
-/// The rules of one format, by predicate.
-pub(crate) type Rules = [Rule; Predicate::ALL.len()];
-
-/// All rules, by format and predicate. A constant would have a copy in each unit of code that uses
-/// it.
-static RULES: [Rules; TABLE.len()] = all_rules();
-
-const fn all_rules() -> [Rules; TABLE.len()] {
-    let mut all = [[Rule::never(1); Predicate::ALL.len()]; TABLE.len()];
-    let mut i = 0;
-    while i < TABLE.len() {
-        all[i] = TABLE[i].format.rules();
-        i += 1;
-    }
-    all
 }
 
 impl fmt::Display for Format {
@@ -265,35 +137,5 @@ impl FromStr for Format {
             .find(known)
             .map(|row| row.format)
             .ok_or_else(|| UnknownName::new("format", name))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    extern crate std;
-
-    use std::println;
-
-    use super::*;
-
-    /// The constant table equals the result of its function at run time.
-    #[test]
-    fn made_at_run_time() {
-        assert_eq!(super::all_rules(), RULES);
-    }
-
-    /// Prints every rule of the kernels. `ci/prove` reads this output.
-    #[test]
-    fn rules() {
-        for format in Format::ALL.iter().copied() {
-            for predicate in Predicate::ALL.iter().copied() {
-                let rule = format.rule(predicate);
-                let opposite = rule.not();
-                println!("rule {format} {predicate:?} {rule:?}");
-                println!("opposite {format} {predicate:?} {opposite:?}");
-                assert_eq!(rule.size(), format.size_in_bytes());
-                assert_eq!(opposite.not(), *rule);
-            }
-        }
     }
 }

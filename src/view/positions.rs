@@ -11,7 +11,7 @@ use nonfinite_kernels as kernels;
 
 use super::TensorView;
 use crate::Predicate;
-use crate::format::Asked;
+use crate::rules::Asked;
 
 /// The row-major indices of the elements for which a predicate holds: see
 /// [`TensorView::positions`].

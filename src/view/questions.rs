@@ -8,7 +8,7 @@ use super::threads::Part;
 use super::{Positions, TensorView};
 #[cfg(feature = "stats")]
 use crate::Stats;
-use crate::format::Asked;
+use crate::rules::Asked;
 use crate::{Census, Error, Predicate};
 
 impl<'a> TensorView<'a> {
