@@ -74,6 +74,12 @@ impl Format {
         self.row().size
     }
 
+    /// Whether one code is NaN, which would be -0.
+    #[inline]
+    pub(crate) const fn has_nan_code(self) -> bool {
+        matches!(self.row().special, Special::NanCode { .. })
+    }
+
     /// The name, such as `f32`, `bf16` or `f8e4m3fn`. [`Format::from_str`] takes it and other
     /// spellings.
     #[must_use]
@@ -106,7 +112,20 @@ impl Format {
         self.row().finite[1]
     }
 
-    /// The rule for a predicate without a threshold, for the kernels.
+    /// The rule of a predicate, for the kernels.
+    ///
+    /// # Panics
+    /// If the predicate has a threshold for elements of another format.
+    #[inline(always)]
+    pub(crate) fn asked(self, predicate: Predicate) -> Asked {
+        match predicate {
+            #[cfg(feature = "stats")]
+            Predicate::Exceeds(threshold) => Asked::Made(threshold.rule_for(self)),
+            _ => Asked::Known(self.rule(predicate)),
+        }
+    }
+
+    /// The rule of a predicate without a threshold, for the kernels.
     #[inline]
     pub(crate) const fn rule(self, predicate: Predicate) -> &'static Rule {
         &RULES[self as usize][predicate.place()]
@@ -139,7 +158,7 @@ impl Format {
             (_, Predicate::Finite) => self.make_rule(Predicate::NonFinite).not(),
             (_, Predicate::Never) => never,
             #[cfg(feature = "stats")]
-            (_, Predicate::Exceeds(threshold)) => threshold.rule(),
+            (_, Predicate::Exceeds(threshold)) => threshold.rule_for(self),
             (Special::Ieee { exponent }, Predicate::Inf) => Rule::equal(size, sign - 1, exponent),
             (Special::Ieee { exponent }, Predicate::PositiveInf) => {
                 Rule::equal(size, sign | (sign - 1), exponent)
@@ -166,39 +185,13 @@ pub(crate) enum Asked {
 }
 
 impl Asked {
-    /// The rule of a predicate for elements of `format`. `known` has the rules of the predicates
-    /// without a threshold.
-    ///
-    /// # Panics
-    /// If the predicate has a threshold for elements of another format.
+    /// The opposite of the rule of a predicate. `rule` returns those of all predicates.
     #[inline(always)]
-    pub(crate) fn new(
-        predicate: Predicate,
-        format: Format,
-        known: impl Fn(Predicate) -> &'static Rule,
-    ) -> Self {
-        let _ = format;
-        match predicate {
-            #[cfg(feature = "stats")]
-            Predicate::Exceeds(threshold) => Self::Made(threshold.rule_for(format)),
-            _ => Self::Known(known(predicate)),
-        }
-    }
-
-    /// The opposite rule.
-    ///
-    /// # Panics
-    /// As [`Asked::new`].
-    #[inline(always)]
-    pub(crate) fn opposite(
-        predicate: Predicate,
-        format: Format,
-        known: impl Fn(Predicate) -> &'static Rule,
-    ) -> Self {
+    pub(crate) fn opposite(predicate: Predicate, rule: impl Fn(Predicate) -> Self) -> Self {
         match predicate {
             // The usual question, without a copy of a rule.
-            Predicate::Finite => Self::Known(known(Predicate::NonFinite)),
-            _ => Self::Made(Self::new(predicate, format, known).not()),
+            Predicate::Finite => rule(Predicate::NonFinite),
+            _ => Self::Made(rule(predicate).not()),
         }
     }
 }
