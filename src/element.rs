@@ -50,13 +50,20 @@ impl<T: Element> Typed<T> {
 /// If the predicate has a threshold for elements of another format.
 #[inline(always)]
 pub(crate) fn rule<T: Element>(predicate: Predicate) -> Asked {
-    Asked::new(predicate, T::FORMAT, known::<T>)
+    match predicate {
+        #[cfg(feature = "stats")]
+        Predicate::Exceeds(threshold) => {
+            let (size, magnitude) = const { (size_of::<T>(), T::FORMAT.magnitude()) };
+            Asked::Made(threshold.rule(T::FORMAT, size, magnitude))
+        }
+        _ => Asked::Known(known::<T>(predicate)),
+    }
 }
 
 /// The opposite of [`rule`].
 #[inline(always)]
 pub(crate) fn opposite<T: Element>(predicate: Predicate) -> Asked {
-    Asked::opposite(predicate, T::FORMAT, known::<T>)
+    Asked::opposite(predicate, rule::<T>)
 }
 
 /// The rule of a predicate without a threshold.

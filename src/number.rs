@@ -130,24 +130,30 @@ impl Threshold {
         self.format.to_f64(self.code)
     }
 
-    /// The rule for magnitudes above the threshold.
-    pub(crate) const fn rule(self) -> Rule {
-        Rule::greater(self.format.size_in_bytes(), self.format.magnitude(), self.code)
-    }
-
-    /// The rule for elements of `format`.
+    /// The rule for magnitudes above the threshold, of elements of `format`, which have `size` bytes
+    /// and these bits of a magnitude.
     ///
     /// # Panics
     /// If the threshold is for another format.
+    // A caller that knows the format passes constants, and links no table of formats.
     #[inline(never)]
-    pub(crate) fn rule_for(self, format: Format) -> Rule {
-        assert!(self.format == format, "{format} elements, but a threshold for {}", self.format);
-        self.rule()
+    pub(crate) const fn rule(self, format: Format, size: usize, magnitude: u64) -> Rule {
+        assert!(
+            self.format as usize == format as usize,
+            "a threshold for elements of another format"
+        );
+        Rule::greater(size, magnitude, self.code)
+    }
+
+    /// [`Threshold::rule`] by the table of formats.
+    #[inline(never)]
+    pub(crate) const fn rule_for(self, format: Format) -> Rule {
+        self.rule(format, format.size_in_bytes(), format.magnitude())
     }
 
     /// Whether NaN, which exceeds every threshold, has the code of -0, whose magnitude exceeds
     /// none.
     pub(crate) const fn has_nan_besides(self) -> bool {
-        self.format.has_nan_without_magnitude()
+        self.format.has_nan_code()
     }
 }

@@ -10,7 +10,20 @@ use crate::format::Special;
 use crate::{Format, Predicate};
 
 impl Format {
-    /// The rule for a predicate without a threshold, for the kernels.
+    /// The rule of a predicate, for the kernels.
+    ///
+    /// # Panics
+    /// If the predicate has a threshold for elements of another format.
+    #[inline(always)]
+    pub(crate) fn asked(self, predicate: Predicate) -> Asked {
+        match predicate {
+            #[cfg(feature = "stats")]
+            Predicate::Exceeds(threshold) => Asked::Made(threshold.rule_for(self)),
+            _ => Asked::Known(self.rule(predicate)),
+        }
+    }
+
+    /// The rule of a predicate without a threshold, for the kernels.
     #[inline]
     pub(crate) const fn rule(self, predicate: Predicate) -> &'static Rule {
         &RULES[self as usize][predicate.place()]
@@ -56,7 +69,7 @@ impl Format {
             (_, Predicate::Finite) => self.make_rule(Predicate::NonFinite).not(),
             (_, Predicate::Never) => never,
             #[cfg(feature = "stats")]
-            (_, Predicate::Exceeds(threshold)) => threshold.rule(),
+            (_, Predicate::Exceeds(threshold)) => threshold.rule_for(self),
             (Special::Ieee { exponent }, Predicate::Inf) => Rule::equal(size, sign - 1, exponent),
             (Special::Ieee { exponent }, Predicate::PositiveInf) => {
                 Rule::equal(size, sign | (sign - 1), exponent)
@@ -83,39 +96,13 @@ pub(crate) enum Asked {
 }
 
 impl Asked {
-    /// The rule of a predicate for elements of `format`. `known` has the rules of the predicates
-    /// without a threshold.
-    ///
-    /// # Panics
-    /// If the predicate has a threshold for elements of another format.
+    /// The opposite of the rule of a predicate. `rule` returns those of all predicates.
     #[inline(always)]
-    pub(crate) fn new(
-        predicate: Predicate,
-        format: Format,
-        known: impl Fn(Predicate) -> &'static Rule,
-    ) -> Self {
-        let _ = format;
-        match predicate {
-            #[cfg(feature = "stats")]
-            Predicate::Exceeds(threshold) => Self::Made(threshold.rule_for(format)),
-            _ => Self::Known(known(predicate)),
-        }
-    }
-
-    /// The opposite rule.
-    ///
-    /// # Panics
-    /// As [`Asked::new`].
-    #[inline(always)]
-    pub(crate) fn opposite(
-        predicate: Predicate,
-        format: Format,
-        known: impl Fn(Predicate) -> &'static Rule,
-    ) -> Self {
+    pub(crate) fn opposite(predicate: Predicate, rule: impl Fn(Predicate) -> Self) -> Self {
         match predicate {
             // The usual question, without a copy of a rule.
-            Predicate::Finite => Self::Known(known(Predicate::NonFinite)),
-            _ => Self::Made(Self::new(predicate, format, known).not()),
+            Predicate::Finite => rule(Predicate::NonFinite),
+            _ => Self::Made(rule(predicate).not()),
         }
     }
 }

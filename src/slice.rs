@@ -1,6 +1,8 @@
 //! Functions for typed slices. Each does the same as a method of [`TensorView`].
 //!
-//! The width of an element is known here, so a program links only the loops of that width.
+//! The width of an element is known here, so a program links only the loops of that width. Only the
+//! threshold of a format whose NaN has the code of -0 makes a view, which links the loops of all
+//! widths.
 
 use nonfinite_kernels::{MaskOut, bytes, typed};
 
@@ -9,12 +11,12 @@ use crate::Stats;
 use crate::element::{known, opposite, rule};
 use crate::{Census, Element, Predicate, TensorView};
 
-/// The view of `x`, if one rule cannot say what the predicate asks: a threshold for elements whose
-/// NaN has the code of -0.
+/// The view of `x`, if the predicate has two rules.
 #[inline(always)]
 fn view_for<T: Element>(x: &[T], predicate: Predicate) -> Option<TensorView<'_>> {
-    (const { T::FORMAT.has_nan_without_magnitude() } && predicate.has_nan_besides())
-        .then(|| TensorView::from(x))
+    // Other types link no view.
+    let has_two = const { T::FORMAT.has_nan_code() } && predicate.has_nan_besides();
+    if has_two { Some(TensorView::from(x)) } else { None }
 }
 
 /// Sets `out[i]` to whether `x[i]` is NaN: ONNX IsNaN, OpenVINO IsNaN-10, DirectML

@@ -186,20 +186,17 @@ impl Backend {
         backend.map_or_else(|| ACTIVE.load(Ordering::Relaxed), |backend| backend.0).into()
     }
 
+    /// Whether the backend, or the active one if `None`, shows that the CPU has POPCNT and BMI2.
+    #[inline]
+    pub(crate) fn has_popcnt(backend: Option<Self>) -> bool {
+        Self::entry(backend).checked_sub(1).is_some_and(|i| BACKENDS[i].popcnt)
+    }
+
     /// The length in bytes from which on byte masks skip groups without a hit.
     #[inline(always)]
     pub(crate) fn skips_from(backend: Option<Self>) -> usize {
         // Before a backend is active, any length does: skipping changes no answer.
         BACKENDS[Self::entry(backend).saturating_sub(1)].skips_from
-    }
-}
-
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-impl Backend {
-    /// Whether the backend, or the active one if `None`, shows that the CPU has POPCNT and BMI2.
-    #[inline]
-    pub(crate) fn has_popcnt(backend: Option<Self>) -> bool {
-        Self::entry(backend).checked_sub(1).is_some_and(|i| BACKENDS[i].popcnt)
     }
 }
 

@@ -37,7 +37,7 @@
         all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
         all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
     )),
-    allow(dead_code, unused_macros)
+    allow(dead_code, unused_imports, unused_macros)
 )]
 
 #[cfg(any(feature = "std", test))]

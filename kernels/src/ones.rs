@@ -50,8 +50,9 @@ impl Bitmap<'_> {
     expect(unsafe_code, reason = "POPCNT, and shifts by any register")
 )]
 fn ones(backend: Option<Backend>, words: impl Iterator<Item = u64>) -> usize {
+    let has_popcnt = Backend::has_popcnt(backend);
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    if Backend::has_popcnt(backend) {
+    if has_popcnt {
         #[target_feature(enable = "popcnt,bmi2")]
         fn fast(words: impl Iterator<Item = u64>) -> usize {
             words.map(|word| word.count_ones() as usize).sum()
@@ -59,6 +60,6 @@ fn ones(backend: Option<Backend>, words: impl Iterator<Item = u64>) -> usize {
         // SAFETY: the CPU has POPCNT and BMI2, all that `fast` enables.
         return unsafe { fast(words) };
     }
-    let _ = backend;
+    let _ = has_popcnt;
     words.map(|word| word.count_ones() as usize).sum()
 }

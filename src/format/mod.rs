@@ -71,6 +71,12 @@ impl Format {
         self.row().size
     }
 
+    /// Whether one code is NaN, which would be -0.
+    #[inline]
+    pub(crate) const fn has_nan_code(self) -> bool {
+        matches!(self.row().special, Special::NanCode { .. })
+    }
+
     /// The name, such as `f32`, `bf16` or `f8e4m3fn`. [`Format::from_str`] takes it and other
     /// spellings.
     #[must_use]
@@ -101,11 +107,6 @@ impl Format {
     #[must_use]
     pub const fn min_bits(self) -> u64 {
         self.row().finite[1]
-    }
-
-    /// Whether NaN has the code of -0.
-    pub(crate) const fn has_nan_without_magnitude(self) -> bool {
-        matches!(self.row().special, Special::NanCode { .. })
     }
 }
 

@@ -50,6 +50,7 @@ impl TensorView<'_> {
     }
 
     /// Statistics of at most [`ROOM`] bytes of elements, which are copied.
+    #[inline(never)]
     fn stats_of_copy(&self, validity: Bitmap<'_>) -> Stats {
         let mut room = [0; ROOM];
         let copy = gather(&self.tensor, &mut room);

@@ -15,13 +15,13 @@ impl<'a> TensorView<'a> {
     /// The rule of a predicate.
     #[inline(always)]
     pub(super) fn rule(&self, predicate: Predicate) -> Asked {
-        Asked::new(predicate, self.format, |predicate| self.format.rule(predicate))
+        self.format.asked(predicate)
     }
 
     /// The opposite rule.
     #[inline(always)]
     pub(super) fn opposite(&self, predicate: Predicate) -> Asked {
-        Asked::opposite(predicate, self.format, |predicate| self.format.rule(predicate))
+        Asked::opposite(predicate, |predicate| self.rule(predicate))
     }
 
     /// The rule of NaN, if the predicate holds for NaN too and its rule does not. No element has

@@ -213,6 +213,7 @@ impl TensorView<'_> {
     }
 
     /// [`TensorView::rows_here`], hit by hit.
+    #[inline(never)]
     fn rows_by_hits(&self, axis: usize, predicate: Predicate, out: &mut Answers<'_>) {
         let (size, inner) = (self.shape()[axis], self.inner(axis));
         let row_of = self.row_of(axis);
