@@ -138,7 +138,7 @@ rules! {
         "many block scales at their largest value"
         "NVFP4: the scale of one block in a tensor is at 448"
     ALL_ZERO Error "all-zero"
-        "a matrix of zeros, where the same matrix of other layers is not zero"
+        "a matrix of zeros, where that of other layers is not zero, or where every model has one"
         "BitNet#608, peft#2049"
     ZERO_RUN Warning "zero-run"
         "pages of zeros that begin in the middle of a row: a download or a copy with a hole"

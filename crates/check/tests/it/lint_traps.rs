@@ -16,11 +16,11 @@ use crate::write::{Entry, gguf, npy};
 type Files = Vec<(&'static str, Vec<u8>)>;
 
 /// What is expected: rule, severity, tensor, and a part of the message.
-type Expected = &'static [(&'static str, Severity, &'static str, &'static str)];
+type Expected<'a> = &'a [(&'static str, Severity, &'a str, &'static str)];
 
 /// Lints all files of a folder whose names are not those of configurations.
 #[track_caller]
-fn assert_lint(files: &Files, expected: Expected) {
+fn assert_lint(files: &Files, expected: Expected<'_>) {
     let folder = folder("lint-traps");
     for (name, bytes) in files {
         fs::write(folder.join(name), bytes).expect("the build folder can be written to");
@@ -69,7 +69,7 @@ fn files_of_a_folder() {
         &[("duplicate-set", Note, "a.weight", "1 tensor")],
     );
     let nvfp4 = nvfp4("layers.0.up_proj");
-    let missing: Expected =
+    let missing: Expected<'_> =
         &[("sibling-missing", Error, "layers.0.up_proj.weight_packed", "no global")];
     for (name, expected) in [
         ("Llama-3.1-8B-NVFP4-00001-of-00004.safetensors", &[][..]),
@@ -125,6 +125,78 @@ fn kin_of_zeros() {
     }
 }
 
+/// What every model trains is not zero in all layers. Adapters, norms and the projections of a
+/// block that was inserted may be.
+#[test]
+fn zeros_everywhere() {
+    let numbers = |name: String, factor: f32| {
+        let data = (0..4).flat_map(|i| (factor * (i + 1) as f32).to_le_bytes()).collect();
+        Tensor(name, "F32", vec![2, 2], data)
+    };
+    // The copy of a layer has its numbers, and adds nothing.
+    let layer = |number: usize, of: usize, zero: &[&str]| {
+        let parts = ["input_layernorm", "self_attn.q_proj", "self_attn.o_proj", "mlp.down_proj"];
+        let part = move |(i, part): (usize, &&str)| {
+            let factor = (of * 4 + i + 1) as f32;
+            let factor = if zero.contains(part) { 0.0 } else { factor };
+            numbers(format!("model.layers.{number}.{part}.weight"), factor)
+        };
+        parts.iter().enumerate().map(part).collect::<Vec<_>>()
+    };
+    let of = |layers: &[Vec<Tensor>], head: f32| {
+        let ends = ["model.embed_tokens.weight", "lm_head.weight"].into_iter();
+        let ends = ends.zip([1.0, head]).map(|(name, factor)| numbers(name.to_owned(), factor));
+        layers.concat().into_iter().chain(ends).collect::<Vec<_>>()
+    };
+    let outputs = ["self_attn.o_proj", "mlp.down_proj"];
+    let sound = of(&[layer(0, 0, &[]), layer(1, 1, &[])], 1.0);
+    let zero: Vec<_> = sound.iter().map(|tensor| floats(&tensor.0, &tensor.2, 0.0)).collect();
+    let mut of_bf16 = zero.clone();
+    of_bf16.iter_mut().for_each(|tensor| {
+        tensor.1 = "BF16";
+        tensor.3.truncate(8);
+    });
+    let expanded =
+        [layer(0, 0, &[]), layer(1, 0, &outputs), layer(2, 2, &[]), layer(3, 2, &outputs)];
+    let mut changed = expanded.clone();
+    changed[3] = layer(3, 3, &outputs);
+    let norms = of(&[layer(0, 0, &["input_layernorm"]), layer(1, 1, &["input_layernorm"])], 1.0);
+    let down = "model.layers.0.mlp.down_proj.weight";
+    let adapters = ["q_proj.lora_B", "adapter_up"].map(|part| {
+        let name = |layer: usize| format!("layers.{layer}.{part}.weight");
+        [numbers(name(0), 0.0), numbers(name(1), 0.0), numbers("wte.weight".into(), 1.0)]
+    });
+    let all: Expected<'_> =
+        &[("all-zero", Error, "model.layers.0.input_layernorm.weight", "in all matrices")];
+    let note = ["1.mlp.down", "1.self_attn.o", "3.mlp.down", "3.self_attn.o"]
+        .map(|part| format!("model.layers.{part}_proj.weight"));
+    let note = note.each_ref().map(|name| ("all-zero", Note, name.as_str(), "block expansion"));
+    let error = [(2, Error), (3, Error), (0, Note), (1, Note)]
+        .map(|(index, severity)| ("all-zero", severity, note[index].2, "2 of 4"));
+    let sets: [(&[Tensor], &[_]); 11] = [
+        (&sound, &[]),
+        (&zero, all),
+        (&of_bf16, all),
+        (
+            &of(&[layer(0, 0, &["mlp.down_proj"]), layer(1, 1, &["mlp.down_proj"])], 1.0),
+            &[("all-zero", Error, down, "2 of 2")],
+        ),
+        (&of(&[layer(0, 0, &[])], 0.0), &[("all-zero", Error, "lm_head.weight", "1 of 1")]),
+        (&norms, &[]),
+        (&adapters[0], &[("lora-b-zero", Note, "layers.0.q_proj.lora_B.weight", "")]),
+        (&adapters[1], &[]),
+        (&of(&expanded, 1.0), &note),
+        (&of(&changed, 1.0), &error),
+        (
+            &of(&[layer(0, 0, &[]), layer(1, 1, &["self_attn.q_proj"])], 1.0),
+            &[("all-zero", Error, "model.layers.1.self_attn.q_proj.weight", "1 of 2")],
+        ),
+    ];
+    for (tensors, expected) in sets {
+        assert_lint(&model("{}", tensors), expected);
+    }
+}
+
 /// What a configuration says of some modules, and names that layouts share.
 #[test]
 fn modules_and_names() {
@@ -142,7 +214,7 @@ fn modules_and_names() {
     let eight = r#""dynamic": {"+:.*down_proj": {"bits": 8}}"#;
     let exclude = r#""exclude": ["*1.q_proj"], "extra_config": {"model.layers.0.down_proj":
         {"bits": 8}}"#;
-    let not_excluded: Expected =
+    let not_excluded: Expected<'_> =
         &[("config-disagrees", Warning, "model.layers.1.q_proj.weight", "")];
     for (more, expected) in
         [(dynamic, &[][..]), (look_ahead, &[]), (exclude, &[]), (eight, not_excluded)]
@@ -156,7 +228,7 @@ fn modules_and_names() {
             floats("layers.0.attention.wq.qscale_act", &[], 0.5),
         ]
     };
-    let zero: Expected = &[("scale-zero", Error, "layers.0.attention.wq.qscale_weight", "")];
+    let zero: Expected<'_> = &[("scale-zero", Error, "layers.0.attention.wq.qscale_weight", "")];
     let of_expert = |ignored: &str| {
         let config = NVFP4.replace("-tensors\"", &format!("-tensors\", \"ignore\": [{ignored}]"));
         let mut tensors = experts();
@@ -166,14 +238,14 @@ fn modules_and_names() {
     };
     let qkv = ["k", "v"].map(|of| floats(&format!("attn.qkv_proj.{of}_scale"), &[1], 0.5));
     let learned = [floats("attn.k_scale", &[4], -0.5)];
-    let not_learned: Expected = &[
+    let not_learned: Expected<'_> = &[
         ("kv-scale", Error, "attn.k_scale", "-0.5"),
         ("kv-scale", Warning, "attn.k_scale", "4 scales"),
         ("kv-scale", Warning, "attn.k_scale", "no attn.v_scale"),
     ];
     let large = [7e4f32, f32::INFINITY, 8e4, 1.0].map(f32::to_le_bytes).concat();
     let large = Tensor("w".to_owned(), "F32", vec![1, 4], large);
-    let too_large: Expected =
+    let too_large: Expected<'_> =
         &[("nonfinite", Error, "w", "one "), ("magnitude", Error, "w", "80000 (2 above 65504)")];
     for (files, expected) in [
         (vec![("x.safetensors", safetensors(&mistral(0.5)))], &[][..]),

@@ -12,7 +12,9 @@ use crate::lint::finding::{
 };
 use crate::lint::layouts::Part;
 use crate::lint::model::Looked;
-use crate::lint::names::{of_all_experts, of_all_layers};
+use crate::lint::names::{
+    is_output, is_trained, layer, may_be_zero, of_all_experts, of_all_layers,
+};
 use crate::model::{Content, rounded};
 
 /// All rules about weights.
@@ -72,21 +74,85 @@ pub(super) fn all(found: &mut Found<'_>) {
         let message = format!("all {count} matrices B are zero: the adapter changes nothing");
         found.add(&LORA_B_ZERO, *first, None, message);
     }
-    for (all, zero) in zero_of_kin.into_values().filter(|(all, zero)| zero.len() < *all) {
-        for &index in &zero {
-            let looked = found.looked(index);
-            let others = format!("{} of {all} layers are", zero.len());
-            if looked.shape().len() > 1 {
+    zeros(found, &zero_of_kin);
+}
+
+/// Weights of zeros: in some layers of several, or where every model has other numbers.
+fn zeros(found: &mut Found<'_>, kin: &BTreeMap<(String, &[usize]), (usize, Vec<usize>)>) {
+    let matrices = || kin.iter().filter(|((name, shape), _)| shape.len() > 1 && !may_be_zero(name));
+    let weights = matrices().filter(|((name, _), _)| name.ends_with("weight") || is_trained(name));
+    let count: usize = weights.map(|(_, (all, _))| all).sum();
+    let first = matrices().filter_map(|(_, (_, zero))| zero.first()).min();
+    let is_whole = count > 1
+        && found.matrices().is_empty()
+        && matrices().all(|(_, (all, zero))| zero.len() == *all);
+    if let Some(&first) = first.filter(|_| is_whole) {
+        let message = "every weight is zero, in all matrices of the model".to_owned();
+        return found.add(&ALL_ZERO, first, None, message);
+    }
+    let named = found.model.tensors.iter().map(|looked| (looked.name(), looked)).collect();
+    let mut inserted = Inserted { named, layers: BTreeMap::new() };
+    for ((name, shape), (all, zero)) in kin.iter().filter(|(_, (_, zero))| !zero.is_empty()) {
+        let is_matrix = shape.len() > 1;
+        let others = format!("{} of {all} layers are", zero.len());
+        if zero.len() == *all {
+            if is_matrix && is_trained(name) {
+                let message = format!("every weight is zero; {others}: no model is trained so");
+                found.add(&ALL_ZERO, zero[0], None, message);
+            }
+            continue;
+        }
+        for &index in zero {
+            if is_matrix && inserted.has(found.looked(index).name()) {
+                let message = format!(
+                    "every weight is zero; {others}: the layer is a copy of its neighbour, as \
+                     block expansion inserts it"
+                );
+                found.push(&ALL_ZERO, Severity::Note, index, None, message);
+            } else if is_matrix {
                 // Pruned experts exist.
-                let is_expert = of_all_experts(looked.name()).is_some();
+                let is_expert = of_all_experts(found.looked(index).name()).is_some();
                 let severity = if is_expert { Severity::Warning } else { ALL_ZERO.severity };
                 let message = format!("every weight is zero; {others}");
                 found.push(&ALL_ZERO, severity, index, None, message);
-            } else if looked.name().contains("norm") && looked.name().ends_with("weight") {
+            } else if name.contains("norm") && name.ends_with("weight") {
                 let message = format!("every weight of the norm is zero; {others}");
                 found.add(&NORM_ZERO, index, None, message);
             }
         }
+    }
+}
+
+/// The layers that block expansion (LLaMA-Pro) has inserted.
+struct Inserted<'a> {
+    named: BTreeMap<&'a str, &'a Looked>,
+    /// The answers so far, by the beginning of the names of a layer.
+    layers: BTreeMap<String, bool>,
+}
+
+impl Inserted<'_> {
+    /// Whether the zeros are an output projection of such a layer: everything else in the layer is
+    /// equal to that of the layer before or behind.
+    fn has(&mut self, name: &str) -> bool {
+        let Some((before, number, _)) = layer(name).filter(|_| is_output(name)) else {
+            return false;
+        };
+        let named = &self.named;
+        let is_zero = |looked: &Looked| is_output(looked.name()) && looked.is_all_zero();
+        *self.layers.entry(format!("{before}{number}.")).or_insert_with_key(|own| {
+            [number.wrapping_sub(1), number.wrapping_add(1)].iter().any(|other| {
+                let of_layer = named.range(own.as_str()..);
+                let mut rests = of_layer
+                    .map_while(|(name, looked)| Some((name.strip_prefix(&**own)?, looked)))
+                    .filter(|(_, looked)| !is_zero(looked))
+                    .peekable();
+                rests.peek().is_some()
+                    && rests.all(|(rest, looked)| {
+                        let other = named.get(format!("{before}{other}.{rest}").as_str());
+                        other.is_some_and(|other| looked.is_equal_to(other))
+                    })
+            })
+        })
     }
 }
 
