@@ -115,7 +115,13 @@ pub fn lint(arguments: &Lint, out: &mut impl Write) -> u8 {
     {
         return page_failed(arguments, &error);
     }
-    let status = linted.summary.status(arguments.limits.strict);
+    let status = match linted.summary.status(arguments.limits.strict) {
+        CLEAN if linted.summary.totals.tensors == 0 => {
+            complain(format_args!("no tensor is in these files, so nothing was linted"));
+            FAILED
+        }
+        status => status,
+    };
     if arguments.quiet {
         return status;
     }
