@@ -200,6 +200,10 @@ impl Config {
                 None => self.give(&format!("re:{}", name.trim_start_matches("+:")), own),
             }
         }
+        // ModelOpt gives names, if layers differ.
+        for (name, own) in objects("quantized_layers") {
+            self.give(name, Scheme::new(own));
+        }
         // AutoRound gives names and expressions.
         for (name, own) in objects("extra_config") {
             let is_expression = name.contains(['*', '\\', '^', '$', '[', '(', '+', '?', '|']);
@@ -279,9 +283,18 @@ impl Scheme {
         };
         let symmetric = ["sym", "symmetric"].iter().find_map(|key| config.get(*key)?.as_bool());
         let asymmetric = config.get("zero_point").and_then(Value::as_bool);
+        // These formats have one size of groups.
+        let mut names = ["quant_algo", "mode", "format"]
+            .iter()
+            .filter_map(|key| config.get(*key)?.as_str().map(str::to_ascii_lowercase));
+        let named = names.find_map(|name| match name {
+            name if name.contains("mxfp") || name == "w4a8_nvfp4_fp8" => Some(32),
+            name if name.contains("nvfp4") => Some(16),
+            _ => None,
+        });
         Self {
             bits: ["bits", "num_bits", "w_bit"].iter().find_map(|key| number(key)),
-            group: ["group_size", "q_group_size"].iter().find_map(|key| number(key)),
+            group: ["group_size", "q_group_size"].iter().find_map(|key| number(key)).or(named),
             block: ["weight_block_size", "block_structure"].iter().find_map(|key| pair(key)),
             is_symmetric: symmetric.or(asymmetric.map(|it| !it)),
             mode: config.get("mode").and_then(Value::as_str).map(str::to_owned),
@@ -345,6 +358,20 @@ mod tests {
         let scheme = config.scheme("model.layers.0.mlp.down_proj");
         assert_eq!((scheme.bits, scheme.block), (Some(8), Some((128, 128))));
         assert_eq!(config.scheme("model.layers.0.mlp.up_proj").group, Some(16));
+        // Names of formats say the size of groups.
+        for (text, groups) in [
+            (r#"{"quant_algo": "W4A16_NVFP4"}"#, [Some(16); 2]),
+            (r#"{"mode": "mxfp8", "bits": 8}"#, [Some(32); 2]),
+            (r#"{"format": "pack-quantized"}"#, [None; 2]),
+            (
+                r#"{"quant_algo": "MIXED_PRECISION",
+                    "quantized_layers": {"a": {"quant_algo": "NVFP4"}}}"#,
+                [Some(16), None],
+            ),
+        ] {
+            let config = self::config(&format!(r#"{{"quantization_config": {text}}}"#));
+            assert_eq!(["a", "b"].map(|module| config.scheme(module).group), groups, "{text}");
+        }
     }
 
     /// GPTQModel and AutoRound give some modules another scheme, or none.

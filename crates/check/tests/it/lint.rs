@@ -160,7 +160,7 @@ type Case = (
 fn a_fault_and_its_mended_twin() {
     let one = || nvfp4("layers.0.mlp.up_proj");
     let up = "layers.0.mlp.up_proj.weight_scale";
-    let cases: [Case; 20] = [
+    let cases: [Case; 22] = [
         (NVFP4, one, |m| m[1].3[5] = 0x7F, "scale-nonfinite", up, Some(&[2, 1])),
         (NVFP4, one, |m| m[1].3[5] = 0, "scale-zero", up, Some(&[2, 1])),
         (NVFP4, one, |m| m[1].3[5] = 0xB8, "scale-negative", up, Some(&[2, 1])),
@@ -204,6 +204,28 @@ fn a_fault_and_its_mended_twin() {
             |m| m[1] = floats("a.weight_scale_inv", &[3, 2], 0.5),
             "scale-shape",
             "a.weight_scale_inv",
+            None,
+        ),
+        // Blocks of NVFP4 have 16 weights, those of MXFP8 32, though no configuration says so.
+        (
+            NVFP4,
+            one,
+            |m| m[1] = filled("layers.0.mlp.up_proj.weight_scale", "F8_E4M3", &[4, 1], 0x38),
+            "scale-shape",
+            up,
+            None,
+        ),
+        (
+            FP8,
+            || {
+                vec![
+                    filled("a.weight", "F8_E4M3", &[4, 64], 0x38),
+                    filled("a.weight_scale", "F8_E8M0", &[4, 2], 0x7F),
+                ]
+            },
+            |m| m[1] = filled("a.weight_scale", "F8_E8M0", &[4, 4], 0x7F),
+            "scale-shape",
+            "a.weight_scale",
             None,
         ),
         (
