@@ -323,6 +323,26 @@ fn shards() {
     }
 }
 
+/// A missing scale has the name of those that are there.
+#[test]
+fn missing_scales_are_named() {
+    for (config, ending, scale) in
+        [(FP8, "weight_scale_inv", "F32"), (FP8, "scale", "F32"), (NVFP4, "weight_scale", "F32")]
+    {
+        let codes = ["a", "b"].map(|of| filled(&format!("{of}.weight"), "F8_E4M3", &[4, 32], 0x38));
+        let [first, second] = codes;
+        let scale = filled(&format!("a.{ending}"), scale, &[1, 1], 0x3A);
+        let found = lint_one(config, &[first, second, scale]);
+        let [finding] = &found[..] else { panic!("{found:#?}") };
+        assert_eq!(finding.rule.id, "sibling-missing");
+        assert!(
+            finding.message.ends_with(&format!("there is no b.{ending}")),
+            "{}",
+            finding.message
+        );
+    }
+}
+
 /// The names of the configuration decide, in any of its files. A broken file is an error.
 #[test]
 fn configurations() {

@@ -70,7 +70,7 @@ fn missing(found: &mut Found<'_>) {
                 continue;
             }
             let dtype = &looked.tensor.dtype;
-            let message = format!("weights of {dtype} have no scales: {}", wanted(matrix));
+            let message = format!("weights of {dtype} have no scales: {}", wanted(found, matrix));
             found.add(&SIBLING_MISSING, codes, None, message);
         } else if needs_global && matrix.one(Part::Global).is_none() {
             let message = "NVFP4 weights have no global scale: loaders take 1.0, or what is in \
@@ -95,15 +95,23 @@ fn has(matrix: &Matrix, ending: &str) -> bool {
     matrix.parts.keys().any(|have| *have == ending || *have == fp4)
 }
 
-/// The names of the scales that a matrix could have.
-fn wanted(matrix: &Matrix) -> String {
-    let endings = matrix.layout.endings.iter().filter(|(_, part)| *part == Part::Scale);
-    let names = endings.filter(|(ending, _)| ending.starts_with('.'));
-    let names: Vec<_> = names.map(|(ending, _)| format!("{}{ending}", matrix.module)).collect();
-    match names.as_slice() {
-        [first, ..] => format!("there is no {first}"),
-        [] => "there are none beside them".to_owned(),
-    }
+/// The name of the scale that a matrix should have: that of other matrices whose codes have the
+/// same ending, or the first of the layout.
+fn wanted(found: &Found<'_>, matrix: &Matrix) -> String {
+    let of = |part: Part| {
+        move |parts: &Matrix| {
+            let mut parts = parts.parts.iter();
+            parts.find_map(|(ending, (of, _))| (*of == part).then_some(*ending))
+        }
+    };
+    let codes = of(Part::Codes)(matrix);
+    let alike = found.matrices().iter().filter(|other| of(Part::Codes)(other) == codes);
+    let mut endings = matrix.layout.endings.iter().filter(|(ending, part)| {
+        *part == Part::Scale && (codes == Some("") || ending.starts_with('.'))
+    });
+    let ending = alike.filter_map(of(Part::Scale)).next();
+    let ending = ending.or_else(|| endings.next().map(|(ending, _)| *ending));
+    format!("there is no {}{}", matrix.module, ending.unwrap_or_default())
 }
 
 /// Experts of a layer have the same tensors.
