@@ -305,6 +305,29 @@ fn values() {
     }
 }
 
+/// Scales of MXFP4 in GGUF are finite, and their products may be none in f32.
+#[test]
+fn overflow_of_blocks() {
+    let at: Expected<'_> = &[("dequant-overflow", Error, "a.weight", "3.4e38")];
+    for (scale, code, is_infinite) in [
+        (0xFE, 0x04, true),
+        (0xFE, 0x40, true),
+        (0xFE, 0xC0, true),
+        (0xFE, 0x3B, false),
+        (0xFD, 0x06, true),
+        (0xFD, 0x55, false),
+        (0xFC, 0x77, false),
+    ] {
+        let mut data = [&[0x7F; 17][..], &[0x7F; 17]].concat();
+        (data[17], data[20]) = (scale, code);
+        data[18..20].fill(0);
+        data[21..].fill(0);
+        let entries = [Entry { name: "a.weight", kind: 39, shape: &[2, 32][..], data: &data[..] }];
+        let file = vec![("x.gguf", gguf(&entries, false, &[]))];
+        assert_lint(&file, if is_infinite { at } else { &[] });
+    }
+}
+
 /// A path need not be text, and a configuration may be anything.
 #[cfg(unix)]
 #[test]

@@ -12,7 +12,7 @@ use crate::lint::finding::{
 use crate::lint::layouts::{Grid, Part};
 use crate::lint::model::{Matrix, Window};
 use crate::lint::names::of_all_experts;
-use crate::model::rounded;
+use crate::model::{Content, rounded};
 
 /// The most blocks that a rule samples of a matrix.
 const MOST: usize = 1 << 14;
@@ -23,6 +23,7 @@ pub(super) fn of_matrix(found: &mut Found<'_>, matrix: &Matrix) {
     implausible(found, matrix);
     saturation(found, matrix);
     overflow(found, matrix);
+    overflow_of_blocks(found, matrix);
     indexes(found, matrix);
     zero_points(found, matrix);
 }
@@ -86,27 +87,31 @@ fn largest(
     let down = rows.div_ceil(high);
     let (matrix, row, column) =
         (scale / across / down, scale / across % down * high, scale % across * wide);
-    let mut largest = 0;
+    // Words of MLX hold codes of E4M3.
+    let of_8 = codes.looked.format().unwrap_or(Format::F8E4M3Fn);
+    let mut largest: f64 = 0.0;
     for row in row..(row + high).min(rows) {
         let start = (matrix * rows + row) * columns + column;
         let end = start + wide.min(columns - column);
         let bytes = codes.get(start * bits / 8..(end * bits).div_ceil(8))?;
-        // Without their signs, codes are in the order of their values.
-        let code = if bits == 4 {
-            bytes.iter().fold(0, |most: u8, byte| most.max(byte & 7).max(byte >> 4 & 7))
+        largest = largest.max(if bits == 4 {
+            largest_of_4_bits(bytes)
         } else {
+            // Without their signs, codes are in the order of their values.
             let finite = bytes.iter().map(|byte| byte & 0x7F).filter(|code| *code < 0x7F);
-            finite.fold(0, u8::max)
-        };
-        largest = largest.max(code);
-        if is_any && largest > 0 {
+            of_8.to_f64(finite.fold(0, u8::max).into())
+        });
+        if is_any && largest > 0.0 {
             break;
         }
     }
-    // Words of MLX hold codes of E4M3.
-    let of_8 = codes.looked.format().unwrap_or(Format::F8E4M3Fn);
-    let format = if bits == 4 { Format::F4E2M1Fn } else { of_8 };
-    Some(format.to_f64(u64::from(largest)))
+    Some(largest)
+}
+
+/// The largest magnitude among codes of FP4, two in a byte.
+fn largest_of_4_bits(bytes: &[u8]) -> f64 {
+    let code = bytes.iter().fold(0, |most: u8, byte| most.max(byte & 7).max(byte >> 4 & 7));
+    Format::F4E2M1Fn.to_f64(code.into())
 }
 
 fn all_zero(found: &mut Found<'_>, matrix: &Matrix) {
@@ -229,6 +234,30 @@ fn overflow(found: &mut Found<'_>, matrix: &Matrix) {
         let (weight, limit) = (rounded(weight), rounded(limit));
         let message = format!("a weight below this scale is {weight}, and {name} ends at {limit}");
         found.push(&DEQUANT_OVERFLOW, severity, index, Some(element), message);
+    }
+}
+
+/// Blocks of MXFP4 in GGUF have their scale in front of 16 bytes of codes. Engines compute in f32.
+fn overflow_of_blocks(found: &mut Found<'_>, matrix: &Matrix) {
+    let Some(index) = matrix.one(Part::Codes) else { return };
+    let looked = found.looked(index);
+    let Content::Blocks { blocks, .. } = looked.tensor.content else { return };
+    let is_large = |weight: f64| weight > f64::from(f32::MAX);
+    if blocks.format != Format::F8E8M0Fnu
+        || !looked.max().is_some_and(|max| is_large(6.0 * max.value))
+    {
+        return;
+    }
+    let mut window = looked.window(0);
+    let starts = (0..looked.tensor.data.length()).step_by(blocks.bytes);
+    let first = starts.enumerate().find_map(|(block, start)| {
+        let (scale, codes) = window.get(start..start + blocks.bytes)?.split_first()?;
+        let weight = blocks.format.to_f64(u64::from(*scale)) * largest_of_4_bits(codes);
+        is_large(weight).then_some((block * blocks.elements, weight))
+    });
+    if let Some((element, weight)) = first {
+        let message = format!("a weight is {}, and f32 ends at 3.4e38", rounded(weight));
+        found.push(&DEQUANT_OVERFLOW, Severity::Error, index, Some(element), message);
     }
 }
 
