@@ -15,7 +15,7 @@ use crate::model::{ByteOrder, Content, Data, Description, Extreme, ReadAt, Tenso
 use crate::report::TensorReport;
 
 /// Bytes that are read at a time, and the most of them.
-const STEP: usize = 1 << 20;
+pub(super) const STEP: usize = 1 << 20;
 const MOST: usize = 16 << 20;
 
 /// A tensor, with what the check found.
@@ -150,6 +150,8 @@ impl Looked {
     pub(super) fn is_all_zero(&self) -> bool {
         match self.tensor.content {
             Content::Floats { .. } => self.report.is_all_zeros(),
+            // Blocks are zero if their scales are.
+            Content::Blocks { .. } if self.report.is_all_zeros() => true,
             _ => self.facts.was_seen && !self.facts.has_nonzero,
         }
     }

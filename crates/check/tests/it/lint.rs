@@ -67,7 +67,7 @@ fn lint_one(config: &str, tensors: &[Tensor]) -> Vec<Finding> {
 pub(crate) const NVFP4: &str = r#"{"torch_dtype": "bfloat16",
     "quantization_config": {"quant_method": "compressed-tensors"}}"#;
 pub(crate) const FP8: &str = r#"{"quantization_config": {"quant_method": "fp8"}}"#;
-const MXFP4: &str = r#"{"quantization_config": {"quant_method": "mxfp4"}}"#;
+pub(crate) const MXFP4: &str = r#"{"quantization_config": {"quant_method": "mxfp4"}}"#;
 const BITSANDBYTES: &str = r#"{"quantization_config": {"quant_method": "bitsandbytes"}}"#;
 pub(crate) const GPTQ: &str = r#"{"quantization_config": {"quant_method": "gptq", "bits": 4,
     "group_size": 64, "sym": true}}"#;
@@ -91,7 +91,7 @@ fn blocks() -> Vec<Tensor> {
     ]
 }
 
-fn mxfp4() -> Vec<Tensor> {
+pub(crate) fn mxfp4() -> Vec<Tensor> {
     vec![
         filled("experts.down_proj_blocks", "U8", &[2, 4, 1, 16], 0x12),
         filled("experts.down_proj_scales", "U8", &[2, 4, 1], 0x7F),
@@ -115,7 +115,7 @@ pub(crate) fn awq() -> Vec<Tensor> {
     ]
 }
 
-fn mlx() -> Vec<Tensor> {
+pub(crate) fn mlx() -> Vec<Tensor> {
     vec![
         filled("a.weight", "U32", &[4, 8], 0x12),
         filled("a.scales", "F16", &[4, 1], 0xA2),
@@ -123,7 +123,7 @@ fn mlx() -> Vec<Tensor> {
     ]
 }
 
-fn bitsandbytes() -> Vec<Tensor> {
+pub(crate) fn bitsandbytes() -> Vec<Tensor> {
     vec![
         filled("a.weight", "U8", &[32, 1], 0x12),
         floats("a.weight.absmax", &[1], 0.0),

@@ -305,10 +305,67 @@ fn values() {
     }
 }
 
+/// What holds for a layout holds for the others, and what is legal stays so.
+#[test]
+fn parts_of_layouts() {
+    let int4 = |rows: u8, columns: u8| {
+        let shape = [rows, 0, 0, 0, 0, 0, 0, 0, columns, 0, 0, 0, 0, 0, 0, 0];
+        model(
+            r#"{"quantization_config": {"quant_method": "compressed-tensors", "bits": 4}}"#,
+            &[
+                filled("a.weight_packed", "I32", &[4, 8], 0x78),
+                filled("a.weight_scale", "F16", &[4, 2], 0x22),
+                Tensor("a.weight_shape".into(), "I64", vec![2], shape.into()),
+            ],
+        )
+    };
+    let wrong: Expected<'_> = &[("scale-shape", Error, "a.weight_shape", "codes [4, 8]")];
+    let minus_zero = |last: u8| {
+        let mut tensors = nvfp4("a");
+        tensors[0].3.fill(0x88);
+        tensors[0].3[63] = last;
+        model(NVFP4, &tensors)
+    };
+    let adapter = |numbers: [f32; 2]| {
+        let names = ["layers.0.q_proj.lora_B.weight", "layers.1.q_proj.lora_B.weight"];
+        let tensors: Vec<_> =
+            names.iter().zip(numbers).map(|(name, it)| floats(name, &[2, 2], it)).collect();
+        model("{}", &tensors)
+    };
+    let b = "layers.0.q_proj.lora_B.weight";
+    let scales = |config: &str, dtype| {
+        model(config, &[filled("a.w_scales", dtype, &[4], 0x22), filled("b", "I8", &[4], 1)])
+    };
+    let orphan: Expected<'_> = &[("orphan-scale", Warning, "a.w_scales", "without quantised")];
+    let mut groups = gptq();
+    groups[1] = filled("a.qzeros", "I32", &[2, 1], 0x77);
+    groups[2] = filled("a.scales", "F16", &[2, 8], 0x22);
+    let of_groups = |groups: &[Tensor]| model(&GPTQ.replace("64", "32"), groups);
+    let mut indexed = groups.clone();
+    indexed[3].3[4] = 1;
+    for (files, expected) in [
+        (int4(4, 64), &[][..]),
+        (int4(4, 57), &[]),
+        (int4(4, 56), wrong),
+        (int4(8, 64), wrong),
+        (minus_zero(0x81), &[]),
+        (minus_zero(0x08), &[("codes-all-zero", Error, "a.weight_packed", "64 bytes")]),
+        (adapter([1.0, 2.0]), &[]),
+        (adapter([0.0, 2.0]), &[("lora-b-zero", Warning, b, "1 of 2")]),
+        (adapter([0.0, 0.0]), &[("lora-b-zero", Note, b, "all 2")]),
+        (scales("{}", "U8"), orphan),
+        (scales("{}", "F16"), &[]),
+        (of_groups(&groups), &[("g-idx", Warning, "a.g_idx", "group 0 of 2")]),
+        (of_groups(&indexed), &[]),
+    ] {
+        assert_lint(&files, expected);
+    }
+}
+
 /// Scales of MXFP4 in GGUF are finite, and their products may be none in f32.
 #[test]
 fn overflow_of_blocks() {
-    let at: Expected<'_> = &[("dequant-overflow", Error, "a.weight", "3.4e38")];
+    let at: Expected<'_> = &[("dequant-overflow", Error, "a.weight", "f32 ends at")];
     for (scale, code, is_infinite) in [
         (0xFE, 0x04, true),
         (0xFE, 0x40, true),

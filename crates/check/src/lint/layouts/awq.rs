@@ -1,6 +1,6 @@
 //! AWQ: `qweight` `[K, N·b/32]`, `scales` `[K/g, N]`, `qzeros` `[K/g, N·b/32]`.
 
-use super::{Grid, Layout, Legal, Misfit, Part, Tensors, is_integer};
+use super::{Grid, Layout, Legal, Misfit, Part, Tensors, is_integer, of_bits};
 use crate::lint::model::Matrix;
 
 pub(super) static LAYOUT: Layout = Layout {
@@ -10,6 +10,7 @@ pub(super) static LAYOUT: Layout = Layout {
     byte_scales: |_, _, _| None,
     needs: |_, _| &[".qzeros"],
     has_global: false,
+    reach: Some(of_bits),
     zero: Legal::No,
     negative: Legal::No,
 };

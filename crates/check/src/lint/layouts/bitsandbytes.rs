@@ -38,6 +38,7 @@ pub(super) static LAYOUT: Layout = Layout {
         }
     },
     has_global: false,
+    reach: Some(|_| 1.0),
     zero: Legal::Yes,
     negative: Legal::No,
 };

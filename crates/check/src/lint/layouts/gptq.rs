@@ -1,6 +1,6 @@
 //! GPTQ: `qweight` `[K·b/32, N]`, `scales` `[K/g, N]`, `qzeros` `[K/g, N·b/32]`, `g_idx` `[K]`.
 
-use super::{Grid, Layout, Legal, Misfit, Part, Parts, Tensors, is_integer};
+use super::{Grid, Layout, Legal, Misfit, Part, Parts, Tensors, is_integer, of_bits};
 use crate::lint::model::Matrix;
 
 pub(super) static LAYOUT: Layout = Layout {
@@ -18,6 +18,7 @@ pub(super) static LAYOUT: Layout = Layout {
     byte_scales: |_, _, _| None,
     needs: |_, _| &[".qzeros"],
     has_global: false,
+    reach: Some(of_bits),
     zero: Legal::No,
     negative: Legal::No,
 };

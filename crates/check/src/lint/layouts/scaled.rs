@@ -16,7 +16,7 @@ use nonfinite::Format;
 
 use super::{
     Grid, Layout, Legal, Misfit, Part, Parts, Tensors, is_f8, is_integer, matrices, needs_nothing,
-    one,
+    of_bits, one,
 };
 use crate::lint::config::{Config, Scheme};
 use crate::lint::model::Matrix;
@@ -56,6 +56,7 @@ pub(super) static LAYOUT: Layout = Layout {
     byte_scales,
     needs: needs_nothing,
     has_global: true,
+    reach: Some(of_bits),
     zero: Legal::No,
     negative: Legal::No,
 };

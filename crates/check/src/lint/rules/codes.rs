@@ -5,12 +5,13 @@ use nonfinite::Format;
 
 use super::Found;
 use super::scales::global;
+use crate::lint::facts::PAGE;
 use crate::lint::finding::{
     CODES_ALL_ZERO, DEQUANT_OVERFLOW, E8M0_IMPLAUSIBLE, G_IDX, GPTQ_ZERO_FORMAT, SATURATION,
     Severity,
 };
 use crate::lint::layouts::{Grid, Part};
-use crate::lint::model::{Matrix, Window};
+use crate::lint::model::{Matrix, STEP, Window};
 use crate::lint::names::of_all_experts;
 use crate::model::{Content, rounded};
 
@@ -117,14 +118,27 @@ fn largest_of_4_bits(bytes: &[u8]) -> f64 {
 fn all_zero(found: &mut Found<'_>, matrix: &Matrix) {
     let Some(index) = matrix.one(Part::Codes) else { return };
     let looked = found.looked(index);
-    if !looked.is_all_zero() {
+    // The code 8 of FP4 is minus zero: so are all of them, if those of the first page are.
+    let is_fp4 = matrix.grid.as_ref().is_some_and(|grid| grid.float_bits == Some(4));
+    let length = looked.tensor.data.length();
+    let is_zero = |range| looked.bytes(range).is_some_and(|bytes| largest_of_4_bits(&bytes) == 0.0);
+    let is_minus_zero = || {
+        let mut steps = (PAGE..length).step_by(STEP);
+        is_fp4
+            && is_zero(0..PAGE.min(length))
+            && steps.all(|start| is_zero(start..(start + STEP).min(length)))
+    };
+    if length == 0 || !looked.is_all_zero() && !is_minus_zero() {
         return;
     }
     // Pruned experts exist: one alone is less certain.
     let is_expert = of_all_experts(looked.name()).is_some();
-    let severity = if is_expert { Severity::Warning } else { Severity::Error };
-    let bytes = looked.tensor.data.length();
-    let message = format!("all {bytes} bytes of the weights are zero");
+    let severity = match () {
+        () if found.inserted.has(looked.name()) => Severity::Note,
+        () if is_expert => Severity::Warning,
+        () => Severity::Error,
+    };
+    let message = format!("all {length} bytes of the weights are zero");
     found.push(&CODES_ALL_ZERO, severity, index, None, message);
 }
 
@@ -211,8 +225,18 @@ fn overflow(found: &mut Found<'_>, matrix: &Matrix) {
         return;
     };
     let looked = found.looked(index);
-    let Some(bits) = matrix.grid.as_ref().and_then(|grid| grid.float_bits) else { return };
     let limit = dtype.to_f64(dtype.max_bits());
+    let severity = if dtype == Format::F16 { Severity::Error } else { Severity::Warning };
+    let Some(bits) = matrix.grid.as_ref().and_then(|grid| grid.float_bits) else {
+        let Some(reach) = matrix.layout.reach else { return };
+        let reach = reach(&matrix.scheme);
+        if let Some((first, _)) = looked.those(|scale| scale.is_finite() && scale * reach > limit) {
+            let largest = looked.max().map_or(0.0, |max| max.value * reach);
+            let message = overflows(largest, dtype);
+            found.push(&DEQUANT_OVERFLOW, severity, index, Some(first), message);
+        }
+        return;
+    };
     let most = if bits == 4 { 6.0 } else { 448.0 };
     let global = global(found, matrix);
     if !global.is_finite() {
@@ -229,12 +253,14 @@ fn overflow(found: &mut Found<'_>, matrix: &Matrix) {
         first.is_none()
     });
     if let Some((element, weight)) = first {
-        let name = dtype.name();
-        let severity = if dtype == Format::F16 { Severity::Error } else { Severity::Warning };
-        let (weight, limit) = (rounded(weight), rounded(limit));
-        let message = format!("a weight below this scale is {weight}, and {name} ends at {limit}");
+        let message = overflows(weight, dtype);
         found.push(&DEQUANT_OVERFLOW, severity, index, Some(element), message);
     }
+}
+
+fn overflows(weight: f64, dtype: Format) -> String {
+    let (weight, limit) = (rounded(weight), rounded(dtype.to_f64(dtype.max_bits())));
+    format!("a weight below this scale is {weight}, and {} ends at {limit}", dtype.name())
 }
 
 /// Blocks of MXFP4 in GGUF have their scale in front of 16 bytes of codes. Engines compute in f32.
@@ -256,7 +282,7 @@ fn overflow_of_blocks(found: &mut Found<'_>, matrix: &Matrix) {
         is_large(weight).then_some((block * blocks.elements, weight))
     });
     if let Some((element, weight)) = first {
-        let message = format!("a weight is {}, and f32 ends at 3.4e38", rounded(weight));
+        let message = overflows(weight, Format::F32);
         found.push(&DEQUANT_OVERFLOW, Severity::Error, index, Some(element), message);
     }
 }
@@ -273,8 +299,9 @@ fn indexes(found: &mut Found<'_>, matrix: &Matrix) {
     else {
         return;
     };
-    let mut bad = None;
+    let (mut bad, mut is_zero) = (None, true);
     looked.elements(4, |element, bits| {
+        is_zero &= bits == 0;
         let group = bits as u32 as i32;
         let fits = usize::try_from(group).is_ok_and(|group| group < groups);
         bad = (!fits).then_some((element, group));
@@ -284,6 +311,10 @@ fn indexes(found: &mut Found<'_>, matrix: &Matrix) {
         let why = if group == -1 { ", which stands for not filled" } else { "" };
         let message = format!("group {group}{why}: there are groups 0 to {}", groups.max(1) - 1);
         found.add(&G_IDX, index, Some(element), message);
+    } else if is_zero && groups > 1 {
+        // Some engines take such an index for none.
+        let message = format!("every row is in group 0 of {groups}");
+        found.push(&G_IDX, Severity::Warning, index, None, message);
     }
 }
 

@@ -12,9 +12,7 @@ use crate::lint::finding::{
 };
 use crate::lint::layouts::Part;
 use crate::lint::model::Looked;
-use crate::lint::names::{
-    is_output, is_trained, layer, may_be_zero, of_all_experts, of_all_layers,
-};
+use crate::lint::names::{is_trained, may_be_zero, of_all_experts, of_all_layers};
 use crate::model::{Content, rounded};
 
 /// All rules about weights.
@@ -69,11 +67,16 @@ pub(super) fn all(found: &mut Found<'_>) {
             zero.extend(looked.is_all_zero().then_some(index));
         }
     }
-    if let (count, [first, ..]) = (lora_b.0, lora_b.1.as_slice())
-        && count == lora_b.1.len()
-    {
-        let message = format!("all {count} matrices B are zero: the adapter changes nothing");
-        found.add(&LORA_B_ZERO, *first, None, message);
+    if let (count, zero @ [first, ..]) = (lora_b.0, lora_b.1.as_slice()) {
+        let (all, zero) = (count == zero.len(), zero.len());
+        let (severity, message) = if all {
+            let why = "the adapter changes nothing";
+            (Severity::Note, format!("all {count} matrices B are zero: {why}"))
+        } else {
+            let why = "they were not trained, or were lost";
+            (Severity::Warning, format!("{zero} of {count} matrices B are zero: {why}"))
+        };
+        found.push(&LORA_B_ZERO, severity, *first, None, message);
     }
     zeros(found, &zero_of_kin);
 }
@@ -91,8 +94,6 @@ fn zeros(found: &mut Found<'_>, kin: &BTreeMap<(String, &[usize]), (usize, Vec<u
         let message = "every weight is zero, in all matrices of the model".to_owned();
         return found.add(&ALL_ZERO, first, None, message);
     }
-    let named = found.model.tensors.iter().map(|looked| (looked.name(), looked)).collect();
-    let mut inserted = Inserted { named, layers: BTreeMap::new() };
     for ((name, shape), (all, zero)) in kin.iter().filter(|(_, (_, zero))| !zero.is_empty()) {
         let is_matrix = shape.len() > 1;
         let others = format!("{} of {all} layers are", zero.len());
@@ -104,7 +105,7 @@ fn zeros(found: &mut Found<'_>, kin: &BTreeMap<(String, &[usize]), (usize, Vec<u
             continue;
         }
         for &index in zero {
-            if is_matrix && inserted.has(found.looked(index).name()) {
+            if is_matrix && found.inserted.has(found.looked(index).name()) {
                 let message = format!(
                     "every weight is zero; {others}: the layer is a copy of its neighbour, as \
                      block expansion inserts it"
@@ -121,39 +122,6 @@ fn zeros(found: &mut Found<'_>, kin: &BTreeMap<(String, &[usize]), (usize, Vec<u
                 found.add(&NORM_ZERO, index, None, message);
             }
         }
-    }
-}
-
-/// The layers that block expansion (LLaMA-Pro) has inserted.
-struct Inserted<'a> {
-    named: BTreeMap<&'a str, &'a Looked>,
-    /// The answers so far, by the beginning of the names of a layer.
-    layers: BTreeMap<String, bool>,
-}
-
-impl Inserted<'_> {
-    /// Whether the zeros are an output projection of such a layer: everything else in the layer is
-    /// equal to that of the layer before or behind.
-    fn has(&mut self, name: &str) -> bool {
-        let Some((before, number, _)) = layer(name).filter(|_| is_output(name)) else {
-            return false;
-        };
-        let named = &self.named;
-        let is_zero = |looked: &Looked| is_output(looked.name()) && looked.is_all_zero();
-        *self.layers.entry(format!("{before}{number}.")).or_insert_with_key(|own| {
-            [number.wrapping_sub(1), number.wrapping_add(1)].iter().any(|other| {
-                let of_layer = named.range(own.as_str()..);
-                let mut rests = of_layer
-                    .map_while(|(name, looked)| Some((name.strip_prefix(&**own)?, looked)))
-                    .filter(|(_, looked)| !is_zero(looked))
-                    .peekable();
-                rests.peek().is_some()
-                    && rests.all(|(rest, looked)| {
-                        let other = named.get(format!("{before}{other}.{rest}").as_str());
-                        other.is_some_and(|other| looked.is_equal_to(other))
-                    })
-            })
-        })
     }
 }
 

@@ -61,6 +61,10 @@ fn nonfinite(found: &mut Found<'_>, index: usize, looked: &Looked) {
 fn zero(found: &mut Found<'_>, matrix: &Matrix, part: Part, index: usize, looked: &Looked) {
     let zeros = looked.report.stats.as_ref().map_or(0, |stats| stats.zeros);
     let legal = if part == Part::Scale { matrix.layout.zero } else { Legal::No };
+    if legal == Legal::Yes && looked.is_all_zero() && zeros > 1 {
+        let message = format!("all {zeros} scales are zero, and so are the weights");
+        return found.add(&SCALE_ZERO, index, None, message);
+    }
     if zeros == 0 || legal == Legal::Yes {
         return;
     }

@@ -45,6 +45,7 @@ fn missing(found: &mut Found<'_>) {
     for matrix in found.matrices() {
         let Some(codes) = matrix.one(Part::Codes) else { continue };
         let looked = found.looked(codes);
+        packed_shape(found, matrix, &looked.tensor.shape);
         if matches!(looked.tensor.content, Content::Blocks { .. }) {
             continue;
         }
@@ -86,6 +87,22 @@ fn missing(found: &mut Found<'_>) {
             bare.len()
         );
         found.push(&SIBLING_MISSING, Severity::Warning, first, None, message);
+    }
+}
+
+/// `weight_shape` of compressed-tensors has the rows and columns of codes in words of 32 bits.
+fn packed_shape(found: &mut Found<'_>, matrix: &Matrix, packed: &[usize]) {
+    let Some(&(_, index)) = matrix.parts.get(".weight_shape") else { return };
+    let (looked, bits) = (found.looked(index), matrix.scheme.bits.unwrap_or(4));
+    let mut shape = Vec::new();
+    looked.elements(looked.tensor.data.length() / looked.tensor.elements().max(1), |_, length| {
+        shape.push(length as usize);
+        shape.len() < 2
+    });
+    let (&[.., rows, words], &[of_rows, columns]) = (packed, shape.as_slice()) else { return };
+    if rows != of_rows || columns.saturating_mul(bits).div_ceil(32) != words {
+        let message = format!("{shape:?} are not the rows and columns of codes {packed:?}");
+        found.add(&SCALE_SHAPE, index, None, message);
     }
 }
 
@@ -177,7 +194,10 @@ fn orphans(found: &mut Found<'_>) {
         let is_left = name.contains("_quantizer.")
             || name.ends_with("_amax")
             || name.ends_with("_double_scale");
-        let is_scale = ONLY_SCALES.iter().any(|ending| name.ends_with(ending));
+        // Other models have such names, too.
+        let is_of_blocks = name.ends_with("_scales") || name.ends_with(".scales");
+        let is_scale = ONLY_SCALES.iter().any(|ending| name.ends_with(ending))
+            || is_of_blocks && (found.model.config.is_quantised() || is_integer(&looked.tensor, 1));
         let message = if is_left {
             "the state of a quantiser, which no loader reads"
         } else if is_scale && !owned.contains(&index) {
