@@ -147,7 +147,7 @@ rules! {
         "a few neighbouring values that are a thousand times as large as the others"
         "metaseq#122"
     MAGNITUDE Error "magnitude"
-        "a finite weight that the model's own dtype cannot hold, or above 1e30"
+        "a finite weight that the model's own dtype cannot hold, above 1e30, or unlike other layers"
         "TensorRT#3101, sglang#26772"
     NORM_ZERO Warning "norm-zero"
         "a norm weight of zeros, where that of other layers is not zero"

@@ -305,6 +305,48 @@ fn values() {
     }
 }
 
+/// A page or a tensor of garbage is told by other layers, and what is large everywhere is none.
+#[test]
+fn garbage() {
+    let of = |part: &str, numbers: &[f32]| {
+        let tensors: Vec<_> = numbers
+            .iter()
+            .enumerate()
+            .map(|(layer, &number)| floats(&format!("layers.{layer}.{part}"), &[2, 2], number))
+            .collect();
+        tensors
+    };
+    let with = |part: &str, shape: &[usize], number: f32| {
+        let mut tensors = of("mlp.down_proj.weight", &[0.1, 0.2, 0.3]);
+        tensors.push(floats(part, shape, number));
+        tensors
+    };
+    let mut page = of("mlp.down_proj.weight", &[0.1, 0.2, 0.3]);
+    page[1].3[4..8].copy_from_slice(&1e25f32.to_le_bytes());
+    let second: Expected<'_> =
+        &[("magnitude", Error, "layers.1.mlp.down_proj.weight", "is garbage beside")];
+    let two = [second[0], ("magnitude", Error, "layers.2.mlp.down_proj.weight", "is garbage")];
+    let head: Expected<'_> = &[("magnitude", Error, "lm_head.weight", "is garbage beside")];
+    for (tensors, expected) in [
+        (page, second),
+        (of("mlp.down_proj.weight", &[0.1, 1e25]), second),
+        (of("mlp.down_proj.weight", &[0.1, 1e25, 1e20, 0.2]), &two),
+        (with("lm_head.weight", &[2, 2], 1e25), head),
+        // Outliers, layers that are alike, and tables of other numbers than weights.
+        (of("mlp.down_proj.weight", &[0.1, 548.0, 0.2]), &[]),
+        (of("mlp.down_proj.weight", &[1e-9, 9e4, 1e-9]), &[]),
+        (of("mlp.down_proj.weight", &[1e8, 2e8, 1e9]), &[]),
+        (with("lm_head.weight", &[2, 2], 1e6), &[]),
+        (with("scaler.mean", &[1, 2], 1.7e18), &[]),
+        (with("norm.weight", &[2], 1e7), &[]),
+        (with("embed.freqs", &[2, 2], 1e10), &[]),
+        (of("q_proj.exp_avg_sq", &[1e-9, 1e8, 1e-9]), &[]),
+        (of("attn.mask", &[1e-9, 1e9, 1e-9]), &[]),
+    ] {
+        assert_lint(&model("{}", &tensors), expected);
+    }
+}
+
 /// What holds for a layout holds for the others, and what is legal stays so.
 #[test]
 fn parts_of_layouts() {

@@ -1,18 +1,18 @@
 //! Rules about weights, quantised or not.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use nonfinite::Format;
 
 use super::Found;
+use super::kin::{self, Kin};
 use crate::lint::facts::{PAGE, run_of_zeros};
 use crate::lint::finding::{
-    ALL_ZERO, DEAD_ROWS, EMPTY_TENSOR, LORA_B_ZERO, MAGNITUDE, NONFINITE, NORM_ZERO, OUTLIER_RUN,
-    Severity, ZERO_RUN,
+    DEAD_ROWS, EMPTY_TENSOR, LORA_B_ZERO, MAGNITUDE, NONFINITE, OUTLIER_RUN, Severity, ZERO_RUN,
 };
 use crate::lint::layouts::Part;
 use crate::lint::model::Looked;
-use crate::lint::names::{is_trained, may_be_zero, of_all_experts, of_all_layers};
+use crate::lint::names::of_all_layers;
 use crate::model::{Content, rounded};
 
 /// All rules about weights.
@@ -26,8 +26,7 @@ pub(super) fn all(found: &mut Found<'_>) {
     };
     let codes: BTreeSet<usize> =
         found.matrices().iter().filter_map(|matrix| matrix.one(Part::Codes)).collect();
-    // Tensors of one name and shape in all layers: how many there are, and those of zeros.
-    let mut zero_of_kin = BTreeMap::new();
+    let mut kin = Kin::new();
     let mut lora_b = (0, Vec::new());
     for (index, looked) in found.model.tensors.iter().enumerate() {
         if scales.contains(&index) {
@@ -61,10 +60,7 @@ pub(super) fn all(found: &mut Found<'_>) {
         } else if matches!(looked.tensor.content, Content::Floats { .. })
             && name.contains(char::is_alphabetic)
         {
-            let kin = (of_all_layers(name), looked.shape());
-            let (all, zero): &mut (usize, Vec<usize>) = zero_of_kin.entry(kin).or_default();
-            *all += 1;
-            zero.extend(looked.is_all_zero().then_some(index));
+            kin.entry((of_all_layers(name), looked.shape())).or_default().push(index);
         }
     }
     if let (count, zero @ [first, ..]) = (lora_b.0, lora_b.1.as_slice()) {
@@ -78,51 +74,7 @@ pub(super) fn all(found: &mut Found<'_>) {
         };
         found.push(&LORA_B_ZERO, severity, *first, None, message);
     }
-    zeros(found, &zero_of_kin);
-}
-
-/// Weights of zeros: in some layers of several, or where every model has other numbers.
-fn zeros(found: &mut Found<'_>, kin: &BTreeMap<(String, &[usize]), (usize, Vec<usize>)>) {
-    let matrices = || kin.iter().filter(|((name, shape), _)| shape.len() > 1 && !may_be_zero(name));
-    let weights = matrices().filter(|((name, _), _)| name.ends_with("weight") || is_trained(name));
-    let count: usize = weights.map(|(_, (all, _))| all).sum();
-    let first = matrices().filter_map(|(_, (_, zero))| zero.first()).min();
-    let is_whole = count > 1
-        && found.matrices().is_empty()
-        && matrices().all(|(_, (all, zero))| zero.len() == *all);
-    if let Some(&first) = first.filter(|_| is_whole) {
-        let message = "every weight is zero, in all matrices of the model".to_owned();
-        return found.add(&ALL_ZERO, first, None, message);
-    }
-    for ((name, shape), (all, zero)) in kin.iter().filter(|(_, (_, zero))| !zero.is_empty()) {
-        let is_matrix = shape.len() > 1;
-        let others = format!("{} of {all} layers are", zero.len());
-        if zero.len() == *all {
-            if is_matrix && is_trained(name) {
-                let message = format!("every weight is zero; {others}: no model is trained so");
-                found.add(&ALL_ZERO, zero[0], None, message);
-            }
-            continue;
-        }
-        for &index in zero {
-            if is_matrix && found.inserted.has(found.looked(index).name()) {
-                let message = format!(
-                    "every weight is zero; {others}: the layer is a copy of its neighbour, as \
-                     block expansion inserts it"
-                );
-                found.push(&ALL_ZERO, Severity::Note, index, None, message);
-            } else if is_matrix {
-                // Pruned experts exist.
-                let is_expert = of_all_experts(found.looked(index).name()).is_some();
-                let severity = if is_expert { Severity::Warning } else { ALL_ZERO.severity };
-                let message = format!("every weight is zero; {others}");
-                found.push(&ALL_ZERO, severity, index, None, message);
-            } else if name.contains("norm") && name.ends_with("weight") {
-                let message = format!("every weight of the norm is zero; {others}");
-                found.add(&NORM_ZERO, index, None, message);
-            }
-        }
-    }
+    kin::all(found, &kin);
 }
 
 /// `is_part` is whether the tensor belongs to a quantised matrix.
@@ -152,11 +104,24 @@ fn magnitude(found: &mut Found<'_>, index: usize, looked: &Looked, is_scale: boo
         && !is_scale
         && (looked.report.elements == 1 || value >= largest(Format::Bf16));
     let severity = if is_constant { Severity::Note } else { MAGNITUDE.severity };
-    let those = (value > bound)
-        .then(|| looked.those(|number| number.is_finite() && number.abs() > bound))
-        .flatten();
-    if let Some((first, count)) = those {
-        let message = format!("{} ({count} above {}) {why}", rounded(value), rounded(bound));
+    if value > bound {
+        above(found, index, severity, bound, why);
+    }
+}
+
+/// Reports the finite numbers of a tensor above a bound.
+pub(super) fn above(
+    found: &mut Found<'_>,
+    index: usize,
+    severity: Severity,
+    bound: f64,
+    why: &str,
+) {
+    let looked = found.looked(index);
+    let those = looked.those(|number| number.is_finite() && number.abs() > bound);
+    if let (Some((first, count)), Some(most)) = (those, looked.max_abs()) {
+        let value = rounded(most.value.abs());
+        let message = format!("{value} ({count} above {}) {why}", rounded(bound));
         found.push(&MAGNITUDE, severity, index, Some(first), message);
     }
 }

@@ -4,6 +4,7 @@ mod codes;
 mod config;
 mod content;
 mod inserted;
+mod kin;
 mod scales;
 mod siblings;
 
