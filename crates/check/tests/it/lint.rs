@@ -128,8 +128,15 @@ pub(crate) fn bitsandbytes() -> Vec<Tensor> {
         filled("a.weight", "U8", &[32, 1], 0x12),
         floats("a.weight.absmax", &[1], 0.0),
         floats("a.weight.quant_map", &[16], 0.5),
-        filled("a.weight.quant_state.bitsandbytes__nf4", "U8", &[2], b' '),
+        state(64),
     ]
+}
+
+/// The state of bitsandbytes for 64 weights in blocks of this size.
+pub(crate) fn state(block: usize) -> Tensor {
+    let text = format!(r#"{{"shape": [8, 8], "blocksize": {block}}}"#);
+    let (name, shape) = ("a.weight.quant_state.bitsandbytes__nf4".to_owned(), vec![text.len()]);
+    Tensor(name, "U8", shape, text.into())
 }
 
 fn cache() -> Vec<Tensor> {
@@ -160,7 +167,7 @@ type Case = (
 fn a_fault_and_its_mended_twin() {
     let one = || nvfp4("layers.0.mlp.up_proj");
     let up = "layers.0.mlp.up_proj.weight_scale";
-    let cases: [Case; 22] = [
+    let cases: [Case; 26] = [
         (NVFP4, one, |m| m[1].3[5] = 0x7F, "scale-nonfinite", up, Some(&[2, 1])),
         (NVFP4, one, |m| m[1].3[5] = 0, "scale-zero", up, Some(&[2, 1])),
         (NVFP4, one, |m| m[1].3[5] = 0xB8, "scale-negative", up, Some(&[2, 1])),
@@ -262,6 +269,31 @@ fn a_fault_and_its_mended_twin() {
             "scale-nonfinite",
             "a.weight.absmax",
             Some(&[0]),
+        ),
+        (
+            BITSANDBYTES,
+            bitsandbytes,
+            |m| m[3].3[0] = 0,
+            "config-unreadable",
+            "a.weight.quant_state.bitsandbytes__nf4",
+            None,
+        ),
+        (
+            BITSANDBYTES,
+            bitsandbytes,
+            |m| m[3] = state(32),
+            "scale-shape",
+            "a.weight.quant_state.bitsandbytes__nf4",
+            None,
+        ),
+        (BITSANDBYTES, bitsandbytes, |m| m[2].3.fill(0), "scale-zero", "a.weight.quant_map", None),
+        (
+            BITSANDBYTES,
+            bitsandbytes,
+            |m| m[2] = floats("a.weight.quant_map", &[0], 0.0),
+            "sibling-missing",
+            "a.weight",
+            None,
         ),
         ("{}", cache, |m| m[0].3.fill(0), "kv-scale", "layers.0.self_attn.k_scale", Some(&[0])),
         (

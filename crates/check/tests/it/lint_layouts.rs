@@ -5,7 +5,7 @@ use std::fs;
 use crate::folder::folder;
 use crate::lint::{
     FP8, GPTQ, MXFP4, NVFP4, Tensor, awq, bitsandbytes, filled, floats, fp8, gptq, lint, mlx,
-    mxfp4, nvfp4, safetensors,
+    mxfp4, nvfp4, safetensors, state,
 };
 
 /// A layout: its configuration, a sound matrix, and the endings of its codes and its scale.
@@ -35,6 +35,7 @@ fn layout(name: &str) -> Layout {
     act_order[2] = filled("a.scales", "F16", &[2, 8], 0x22);
     let mut two_blocks = bitsandbytes();
     two_blocks[1] = floats("a.weight.absmax", &[2], 0.5);
+    two_blocks[3] = state(32);
     let (config, mut tensors, codes, scale) = match name {
         "NVFP4" => (NVFP4.into(), nvfp4("a"), "weight_packed", "weight_scale"),
         "fp8" => (FP8.into(), fp8(), "weight", "weight_scale"),

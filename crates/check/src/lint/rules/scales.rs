@@ -33,6 +33,13 @@ pub(super) fn of_matrix(found: &mut Found<'_>, matrix: &Matrix) {
             mantissa(found, index, looked);
         }
     }
+    // The numbers that codes of bitsandbytes stand for.
+    for (_, &(_, index)) in matrix.parts.iter().filter(|(ending, _)| ending.ends_with("quant_map"))
+    {
+        if found.looked(index).is_all_zero() {
+            found.add(&SCALE_ZERO, index, None, "every code stands for zero".to_owned());
+        }
+    }
     fused(found, matrix);
 }
 

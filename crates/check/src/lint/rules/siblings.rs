@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Found;
 use crate::lint::finding::{
-    CONFIG_DISAGREES, DUPLICATE_SET, EXPERT_SIBLING_MISSING, ORPHAN_SCALE, SCALE_SHAPE,
-    SIBLING_MISSING, Severity,
+    CONFIG_DISAGREES, CONFIG_UNREADABLE, DUPLICATE_SET, EXPERT_SIBLING_MISSING, ORPHAN_SCALE,
+    SCALE_SHAPE, SIBLING_MISSING, Severity,
 };
 use crate::lint::layouts::{ONLY_SCALES, Part, is_f8, is_integer};
-use crate::lint::model::{Looked, Matrix};
+use crate::lint::model::{Looked, Matrix, Model};
 use crate::lint::names::{of_all_experts, of_all_layers};
 use crate::model::Content;
 use nonfinite::Format;
+use serde_json::Value;
 
 /// All rules about siblings. A shard alone has some siblings in other shards.
 pub(super) fn all<'a>(found: &mut Found<'a>, names: &mut BTreeSet<&'a str>) {
@@ -46,6 +47,7 @@ fn missing(found: &mut Found<'_>) {
         let Some(codes) = matrix.one(Part::Codes) else { continue };
         let looked = found.looked(codes);
         packed_shape(found, matrix, &looked.tensor.shape);
+        state(found, matrix, codes);
         if matches!(looked.tensor.content, Content::Blocks { .. }) {
             continue;
         }
@@ -61,7 +63,8 @@ fn missing(found: &mut Found<'_>) {
         }
         let needs_global = matrix.layout.has_global && is_nvfp4;
         let needed = (matrix.layout.needs)(&matrix.parts, &matrix.scheme).iter();
-        for ending in needed.filter(|ending| !has(matrix, ending)) {
+        let model = found.model;
+        for ending in needed.filter(|ending| !has(model, matrix, ending)) {
             let message = format!("there is no {}{ending}", matrix.module);
             found.add(&SIBLING_MISSING, codes, None, message);
         }
@@ -106,10 +109,44 @@ fn packed_shape(found: &mut Found<'_>, matrix: &Matrix, packed: &[usize]) {
     }
 }
 
+/// bitsandbytes has the shape of the weights and the size of blocks as JSON in a tensor of bytes.
+fn state(found: &mut Found<'_>, matrix: &Matrix, codes: usize) {
+    const LONGEST: usize = 1 << 16;
+    let mut states = matrix.parts.iter().filter(|(ending, _)| ending.contains(".quant_state."));
+    let Some((_, &(_, index))) = states.next() else { return };
+    let looked = found.looked(index);
+    let Some(text) = looked.bytes(0..looked.tensor.data.length().min(LONGEST)) else { return };
+    let state: Value = match serde_json::from_slice(&text) {
+        Ok(state) => state,
+        Err(error) => {
+            let message = format!("the state of the quantiser is no JSON: {error}");
+            return found.add(&CONFIG_UNREADABLE, index, None, message);
+        }
+    };
+    let number = |value: &Value| usize::try_from(value.as_u64()?).ok();
+    let mut shape = state["shape"].as_array().into_iter().flatten().map(number);
+    let weights = shape.try_fold(1usize, |all, length| all.checked_mul(length?));
+    let block = number(&state["blocksize"]).filter(|&block| block > 0);
+    let (Some(weights), Some(block), Some(scale)) = (weights, block, matrix.one(Part::Scale))
+    else {
+        return;
+    };
+    let [codes_of, scales_of] = [codes, scale].map(|index| found.looked(index).tensor.elements());
+    if weights.div_ceil(2) != codes_of || weights.div_ceil(block) != scales_of {
+        let message = format!(
+            "{weights} weights in blocks of {block} do not fit {codes_of} bytes of codes and \
+             {scales_of} scales"
+        );
+        found.add(&SCALE_SHAPE, index, None, message);
+    }
+}
+
 /// Whether a matrix has a tensor of this ending, with elements. Codes of nf4 and fp4 are alike.
-fn has(matrix: &Matrix, ending: &str) -> bool {
+fn has(model: &Model, matrix: &Matrix, ending: &str) -> bool {
     let fp4 = ending.replace("nf4", "fp4");
-    matrix.parts.keys().any(|have| *have == ending || *have == fp4)
+    matrix.parts.iter().any(|(have, (_, index))| {
+        (*have == ending || *have == fp4) && model.tensors[*index].tensor.elements() > 0
+    })
 }
 
 /// The name of the scale that a matrix should have: that of other matrices whose codes have the
