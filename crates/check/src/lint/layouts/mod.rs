@@ -1,7 +1,6 @@
 //! The layouts of quantised matrices: a file and a table for each. Rules know layouts only by
 //! [`Layout`].
 
-mod awq;
 mod bitsandbytes;
 mod gguf;
 mod gptq;
@@ -21,8 +20,8 @@ use crate::model::{Content, Tensor};
 /// The layouts. The first that recognises the tensors of a module has them.
 static LAYOUTS: [&Layout; 7] = [
     &mxfp4::LAYOUT,
-    &gptq::LAYOUT,
-    &awq::LAYOUT,
+    &gptq::GPTQ,
+    &gptq::AWQ,
     &mlx::LAYOUT,
     &bitsandbytes::LAYOUT,
     &gguf::LAYOUT,
