@@ -84,8 +84,8 @@ KINDS = {
     "fp8": (q.ct_fp8, ct("float-quantized", hand.ct_args(), hand.DYNAMIC)),
     "nvfp4": (lambda w: q.ct_nvfp4(w, 2.0), ct("nvfp4-pack-quantized", hand.NVFP4_ARGS,
               hand.NVFP4_INPUTS)),
-    "gptq": (lambda w: q.gptq(w, 32), {"quant_method": "gptq", "bits": 4, "group_size": 32, "sym": True,
-                                    "desc_act": False, "checkpoint_format": "gptq"}),
+    "gptq": (lambda w: q.gptq(w, 32), {"quant_method": "gptq", "bits": 4, "group_size": 32,
+             "sym": True, "desc_act": False, "checkpoint_format": "gptq"}),
     "nf4": (q.bnb_nf4, {"quant_method": "bitsandbytes", "load_in_4bit": True,
                         "load_in_8bit": False}),
 }  # fmt: skip

@@ -34,10 +34,13 @@ pub(crate) type Refused = Box<dyn StdError + Send + Sync>;
 pub(crate) enum Read {
     /// From a header at the beginning, by this function. The second argument is the length of the
     /// file, the third its path, if it lies in a folder of this machine.
-    Header(fn(&mut dyn io::Read, usize, Option<&Path>) -> Result<Vec<Tensor>, Refused>),
+    Header(ReadHeader),
     /// From any part of the file.
     Whole(fn(Input<'_>) -> Result<Contents, Refused>),
 }
+
+/// Reads the description of the tensors from the beginning of a file.
+type ReadHeader = fn(&mut dyn io::Read, usize, Option<&Path>) -> Result<Vec<Tensor>, Refused>;
 
 impl Reader {
     /// The contents of the bytes of a file.

@@ -362,6 +362,8 @@ fn parts_of_layouts() {
         )
     };
     let wrong: Expected<'_> = &[("scale-shape", Error, "a.weight_shape", "codes [4, 8]")];
+    let mut empty = nvfp4("a");
+    empty.push(filled("a.weight_shape", "I64", &[0], 0));
     let minus_zero = |last: u8| {
         let mut tensors = nvfp4("a");
         tensors[0].3.fill(0x88);
@@ -388,6 +390,7 @@ fn parts_of_layouts() {
     for (files, expected) in [
         (int4(4, 64), &[][..]),
         (int4(4, 57), &[]),
+        (model(NVFP4, &empty), &[]),
         (int4(4, 56), wrong),
         (int4(8, 64), wrong),
         (minus_zero(0x81), &[]),

@@ -97,8 +97,11 @@ fn missing(found: &mut Found<'_>) {
 fn packed_shape(found: &mut Found<'_>, matrix: &Matrix, packed: &[usize]) {
     let Some(&(_, index)) = matrix.parts.get(".weight_shape") else { return };
     let (looked, bits) = (found.looked(index), matrix.scheme.bits.unwrap_or(4));
+    let Some(&bytes) = [4, 8].iter().find(|&&bytes| is_integer(&looked.tensor, bytes)) else {
+        return;
+    };
     let mut shape = Vec::new();
-    looked.elements(looked.tensor.data.length() / looked.tensor.elements().max(1), |_, length| {
+    looked.elements(bytes, |_, length| {
         shape.push(length as usize);
         shape.len() < 2
     });
