@@ -167,7 +167,7 @@ type Case = (
 fn a_fault_and_its_mended_twin() {
     let one = || nvfp4("layers.0.mlp.up_proj");
     let up = "layers.0.mlp.up_proj.weight_scale";
-    let cases: [Case; 26] = [
+    let cases: [Case; 28] = [
         (NVFP4, one, |m| m[1].3[5] = 0x7F, "scale-nonfinite", up, Some(&[2, 1])),
         (NVFP4, one, |m| m[1].3[5] = 0, "scale-zero", up, Some(&[2, 1])),
         (NVFP4, one, |m| m[1].3[5] = 0xB8, "scale-negative", up, Some(&[2, 1])),
@@ -284,6 +284,27 @@ fn a_fault_and_its_mended_twin() {
             |m| m[3] = state(32),
             "scale-shape",
             "a.weight.quant_state.bitsandbytes__nf4",
+            None,
+        ),
+        (
+            BITSANDBYTES,
+            bitsandbytes,
+            |m| m[2] = floats("a.weight.quant_map", &[8], 0.5),
+            "scale-shape",
+            "a.weight.quant_map",
+            None,
+        ),
+        (
+            BITSANDBYTES,
+            || {
+                let mut tensors = bitsandbytes();
+                tensors.push(floats("a.weight.nested_quant_map", &[256], 0.5));
+                tensors.push(floats("a.weight.nested_absmax", &[1], 0.5));
+                tensors
+            },
+            |m| m[5].3.fill(0),
+            "scale-zero",
+            "a.weight.nested_absmax",
             None,
         ),
         (BITSANDBYTES, bitsandbytes, |m| m[2].3.fill(0), "scale-zero", "a.weight.quant_map", None),

@@ -33,11 +33,16 @@ pub(super) fn of_matrix(found: &mut Found<'_>, matrix: &Matrix) {
             mantissa(found, index, looked);
         }
     }
-    // The numbers that codes of bitsandbytes stand for.
-    for (_, &(_, index)) in matrix.parts.iter().filter(|(ending, _)| ending.ends_with("quant_map"))
-    {
+    // The numbers that codes of bitsandbytes stand for, and those that scale its scales.
+    let is_map = |ending: &str| ending.ends_with("quant_map") || ending.ends_with("nested_absmax");
+    for (_, &(_, index)) in matrix.parts.iter().filter(|(ending, _)| is_map(ending)) {
         if found.looked(index).is_all_zero() {
-            found.add(&SCALE_ZERO, index, None, "every code stands for zero".to_owned());
+            found.add(
+                &SCALE_ZERO,
+                index,
+                None,
+                "all numbers are zero, and so are the weights".to_owned(),
+            );
         }
     }
     fused(found, matrix);
