@@ -48,6 +48,27 @@ def zero_matrix(tensors, config):
     tensors["model.layers.3.mlp.down_proj.weight"][:] = 0
 
 
+def all_zero(tensors, config):
+    for array in tensors.values():
+        array[:] = 0
+
+
+def zero_head(tensors, config):
+    tensors["lm_head.weight"][:] = 0
+
+
+def expanded(folder):
+    """Layers 2 and 5 are copies of the layer before that add nothing, as LLaMA-Pro makes them."""
+    tensors = {name: x.astype(ml_dtypes.bfloat16)
+               for name, x in llama(**SMALL | {"num_hidden_layers": 6}).items()}  # fmt: skip
+    for layer in (2, 5):
+        for name in [name for name in tensors if f"layers.{layer}." in name]:
+            copy = tensors[name.replace(f"layers.{layer}.", f"layers.{layer - 1}.")]
+            is_output = "o_proj" in name or "down_proj" in name
+            tensors[name] = np.zeros_like(copy) if is_output else copy.copy()
+    folders.write(folder, tensors, CONFIG | {"num_hidden_layers": 6}, shards=2)
+
+
 def zero_norm(tensors, config):
     tensors["model.layers.3.input_layernorm.weight"][:] = 0
 
@@ -170,6 +191,12 @@ CASES = [
          of_files=True),
     case("matrix-of-zeros", "all-zero", E, "model.layers.3.mlp.down_proj.weight", many_layers,
          zero_matrix, "BitNet#608: MLP nonzero=0", also=["zero-run"]),
+    case("model-of-zeros", "all-zero", E, "", many_layers, all_zero, "BitNet#608"),
+    case("head-of-zeros", "all-zero", E, "lm_head.weight", many_layers, zero_head),
+    case("block-expansion", "all-zero", E, "model.layers.5.", expanded,
+         put("model.layers.5.self_attn.q_proj.weight", 0.5, (4, 4))),
+    case("garbage", "magnitude", E, "model.layers.3.mlp.down_proj.weight", many_layers,
+         put("model.layers.3.mlp.down_proj.weight", 1e25, (4, 4)), "", [4, 4]),
     case("page-of-zeros", "zero-run", W, AT + "mlp.down_proj.weight", many_layers, hole,
          "peft#2049", of_files=True),
     case("eighteen-outliers", "outlier-run", W, "decoder.layers.1.flat_param_0", flat,

@@ -97,6 +97,10 @@ def half_scales(tensors, config):
     tensors[GATE + "weight_scale"] = np.ascontiguousarray(tensors[GATE + "weight_scale"][:, ::2])
 
 
+def no_group(tensors, config):
+    del config["quantization_config"]["config_groups"]
+
+
 def unquantised(name):
     def damage(tensors, config):
         shape = tensors[name + "weight"].shape
@@ -230,6 +234,8 @@ CASES = [
          drop(*gate_of((1, 3), "input_scale")), "vllm#45212"),
     case("half-of-scales", "scale-shape", E, GATE + "weight_scale", one_layer(2048, 2048),
          half_scales, "Model-Optimizer#2038"),
+    case("half-of-scales-no-group", "scale-shape", E, GATE + "weight_scale",
+         one_layer(2048, 2048), half_scales, "Model-Optimizer#2038", prepare=no_group),
     case("scale-of-other-matrix", "scale-shape", E, GATE + "weight_scale", "ct-fp8-channel",
          lambda tensors, config: tensors.update(
              {GATE + "weight_scale": tensors[Q + "weight_scale"]})),
@@ -257,6 +263,9 @@ CASES = [
          put(GATE + "weight_scale", 142, (0, 0)), prepare=to_f16),
     case("mxfp4-overflow-bf16", "dequant-overflow", W, GATE, "ct-mxfp4",
          put(GATE + "weight_scale", 254, (0, 0))),
+    case("gptq-overflow-f16", "dequant-overflow", E, GATE + "scales", "gptq-4",
+         put(GATE + "scales", 3e4, (1, 30)), "", [1, 30], prepare=to_f16),
+    case("g-idx-all-zero", "g-idx", W, GATE + "g_idx", "gptq-4", put(GATE + "g_idx", 0)),
     case("gptq-v1-as-v2", "gptq-zero-format", W, AT, "gptq-4",
          quantization(checkpoint_format="gptq_v2"), "vllm#38966"),
     case("gptq-v2-as-v1", "gptq-zero-format", W, AT, "gptq-4-v2",

@@ -25,6 +25,7 @@ EXPORTERS = (
     "gptq",
     "awq",
     "bnb",
+    "architectures",
 )
 
 

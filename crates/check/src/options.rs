@@ -9,7 +9,7 @@ use std::thread;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::model::{Error, Kinds};
+use crate::model::{Error, Kinds, Tensor};
 use crate::policy::{self, Allow};
 use crate::raw::TakenAs;
 
@@ -118,9 +118,12 @@ impl Options {
         }
     }
 
-    /// The kinds among `found` that make a tensor of this name bad.
-    pub(crate) fn bad(&self, name: &str, found: Kinds) -> Kinds {
-        found.and(self.fail_on).without(policy::allowed(&self.allow, name))
+    /// The kinds among `found` that make a tensor of this name and dtype bad.
+    pub(crate) fn bad(&self, name: Option<&str>, dtype: &str, found: Kinds) -> Kinds {
+        let infinite = Kinds { nan: false, ..Kinds::ALL };
+        let meant = if dtype.ends_with(Tensor::OF_TRAINER) { infinite } else { Kinds::default() };
+        let allowed = policy::allowed(&self.allow, name.unwrap_or_default());
+        found.and(self.fail_on).without(allowed.or(meant))
     }
 
     /// Whether numbers above [`Options::max_abs`] make no tensor of this name bad.

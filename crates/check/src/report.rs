@@ -6,6 +6,7 @@ use nonfinite::Format;
 
 use crate::model::{
     ByKind, Content, Description, Extreme, FileFormat, Finding, First, Kinds, Large, Reason, Stats,
+    Tensor,
 };
 use crate::options::Options;
 use crate::places::Places;
@@ -129,7 +130,6 @@ impl TensorReport {
         options: &Options,
     ) -> Self {
         let Tally { found, finite } = *tally;
-        let name = tensor.name.as_deref().unwrap_or_default();
         let looked_at = looked_at(&tensor.content, options);
         let is_scanned = matches!(looked_at, LookedAt::Values | LookedAt::Scales { .. });
         let found = found.map(|Found { count, first }| Finding {
@@ -138,7 +138,7 @@ impl TensorReport {
         });
         let kinds = found.as_ref().map(|finding| finding.count > 0);
         Self {
-            bad: options.bad(name, kinds),
+            bad: options.bad(tensor.name.as_deref(), &tensor.dtype, kinds),
             stats: (options.stats && is_scanned)
                 .then(|| finite.stats.map(|peak| extreme_of(&tensor, peak))),
             large: large_of(&tensor, &finite, options),
@@ -163,6 +163,13 @@ impl TensorReport {
     #[must_use]
     pub fn is_bad(&self) -> bool {
         !self.bad.is_empty() || self.large.as_ref().is_some_and(|large| !large.is_allowed)
+    }
+
+    /// Whether the number is one that is infinite until training has gone on, such as the best loss
+    /// so far in the state of a scheduler. An infinity does not make such a tensor bad.
+    #[must_use]
+    pub fn is_of_trainer(&self) -> bool {
+        self.dtype.ends_with(Tensor::OF_TRAINER)
     }
 
     /// Whether all numbers that were looked at are zeros, and there is one. False unless

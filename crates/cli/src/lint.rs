@@ -61,6 +61,9 @@ impl Linted {
             .fold((0, 0usize), |(all, sum), tensor| (all + 1, sum.saturating_add(tensor.bytes)));
         let is_error = |finding: &&Finding| finding.severity == Severity::Error;
         summary.totals.bad = findings.iter().filter(is_error).count();
+        // Files without a tensor are no all-clear.
+        let is_nothing = summary.totals.tensors == 0 && summary.failed == 0;
+        summary.unknown = summary.unknown.max(usize::from(is_nothing));
         Self { findings, allowed, files, no_format, summary }
     }
 
@@ -139,6 +142,9 @@ fn page_failed(arguments: &Lint, error: &io::Error) -> u8 {
 
 /// Complains about files that were not looked at.
 fn complain_of(linted: &Linted, quiet: bool) {
+    if linted.summary.totals.tensors == 0 && linted.files.iter().all(|(_, result)| result.is_ok()) {
+        complain(format_args!("no tensor is in these files, so nothing was linted"));
+    }
     for (path, result) in &linted.files {
         match result {
             Ok(report) => {

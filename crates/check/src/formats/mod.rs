@@ -142,7 +142,7 @@ impl FileFormat {
         match self.reader()?.read {
             Read::Header(read) => {
                 let mut header = BufReader::with_capacity(HEADER, Sequence::new(source, 0));
-                let tensors = read(&mut header, source.length());
+                let tensors = read(&mut header, source.length(), path);
                 tensors.map(Contents::from).map_err(|error| Error::refused(self, error))
             }
             Read::Whole(_) => self.contents(Input { bytes: source.bytes()?, path }),

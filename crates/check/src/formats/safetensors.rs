@@ -27,7 +27,13 @@ pub(super) static READER: Reader = Reader {
     format: FileFormat::SAFETENSORS,
     endings: &[".safetensors"],
     begins: |bytes| bytes.get(8) == Some(&b'{'),
-    read: Read::Header(|stream, length| Ok(read(stream, length)?)),
+    read: Read::Header(|stream, length, _| match read(stream, length)? {
+        // An adapter of which nothing was saved, such as trl#4416.
+        tensors if tensors.is_empty() => {
+            Err(model::Error::NotRead("a .safetensors file without a tensor").into())
+        }
+        tensors => Ok(tensors),
+    }),
     shards: None,
 };
 

@@ -1,11 +1,11 @@
 //! The configuration of a model: what its files say about quantisation.
 
-use std::collections::HashSet;
-
-use regex_lite::{Captures, Regex, RegexBuilder};
+use regex_lite::{Captures, Regex};
 use serde_json::{Map, Value};
 
 use nonfinite::Format;
+
+use super::named::Named;
 
 /// What the configuration files of a folder say.
 #[derive(Debug, Default)]
@@ -41,85 +41,6 @@ pub(super) struct Scheme {
     pub(super) is_symmetric: Option<bool>,
     /// The mode of MLX, such as `mxfp4`.
     pub(super) mode: Option<String>,
-}
-
-/// Names of modules in a configuration. A name there may lack the first parts of a name in a file,
-/// and may be that of a module above.
-#[derive(Debug, Default)]
-struct Named {
-    /// Whether a class of modules is among them, such as `Linear`.
-    has_class: bool,
-    names: HashSet<String>,
-    /// The bytes of the longest name.
-    longest: usize,
-    /// Patterns, cut at each `*`.
-    patterns: Vec<Vec<String>>,
-    /// The expressions after `re:`, which match from the beginning of a part of a name.
-    expressions: Vec<Regex>,
-    /// Whether an expression was left out.
-    is_uncertain: bool,
-}
-
-impl Named {
-    fn new<'a>(texts: impl IntoIterator<Item = &'a str>, expressions: &mut usize) -> Self {
-        let mut named = Self::default();
-        texts.into_iter().for_each(|text| named.add(text, expressions));
-        named
-    }
-
-    /// Leaves out what is no valid expression, and expressions that take too much memory.
-    /// `expressions` is how many the configuration has.
-    fn add(&mut self, text: &str, expressions: &mut usize) {
-        /// The most expressions of a configuration, and the most bytes of one.
-        const MOST: (usize, usize) = (1 << 10, 64 << 10);
-        if let Some(expression) = text.strip_prefix("re:") {
-            let expression = RegexBuilder::new(&format!(r"(?:^|\.)(?:{expression})"))
-                .size_limit(MOST.1)
-                .build()
-                .ok()
-                .filter(|_| *expressions < MOST.0);
-            *expressions += 1;
-            self.is_uncertain |= expression.is_none();
-            self.expressions.extend(expression);
-        } else if text.contains('*') {
-            self.patterns.push(text.split('*').map(str::to_owned).collect());
-        } else if !text.contains('.') && text.starts_with(|char: char| char.is_uppercase()) {
-            self.has_class = true;
-        } else {
-            self.longest = self.longest.max(text.len());
-            self.names.insert(text.to_owned());
-        }
-    }
-
-    /// Whether the module, or one above, has one of the names.
-    fn matches(&self, module: &str) -> bool {
-        let starts = || {
-            let dots = module.match_indices('.');
-            [0].into_iter().chain(dots.map(|(at, _)| at + 1))
-        };
-        let is_named = || {
-            starts().map(|start| &module[start..]).any(|tail| {
-                let ends = tail.match_indices('.').map(|(end, _)| end).chain([tail.len()]);
-                let mut parts = ends.take_while(|end| *end <= self.longest).map(|end| &tail[..end]);
-                parts.any(|part| self.names.contains(part))
-            })
-        };
-        let fits = |pattern: &Vec<String>| {
-            let [first, middle @ .., last] = pattern.as_slice() else { return false };
-            let mut rests = starts().filter_map(|start| module[start..].strip_prefix(&**first));
-            let ends_well = |rest: &str| {
-                let rest = middle.iter().try_fold(rest, |rest, piece| {
-                    rest.find(&**piece).map(|at| &rest[at + piece.len()..])
-                });
-                rest.is_some_and(|rest| rest.ends_with(&**last))
-            };
-            // A pattern that begins with `*` fits the whole name if it fits a part of one.
-            if first.is_empty() { ends_well(module) } else { rests.any(ends_well) }
-        };
-        (!self.names.is_empty() && is_named())
-            || self.patterns.iter().any(fits)
-            || self.expressions.iter().any(|expression| expression.is_match(module))
-    }
 }
 
 impl Config {
@@ -200,6 +121,10 @@ impl Config {
                 None => self.give(&format!("re:{}", name.trim_start_matches("+:")), own),
             }
         }
+        // ModelOpt gives names, if layers differ.
+        for (name, own) in objects("quantized_layers") {
+            self.give(name, Scheme::new(own));
+        }
         // AutoRound gives names and expressions.
         for (name, own) in objects("extra_config") {
             let is_expression = name.contains(['*', '\\', '^', '$', '[', '(', '+', '?', '|']);
@@ -207,8 +132,7 @@ impl Config {
             self.give(&format!("{prefix}{name}"), Scheme::new(own).over(&scheme));
         }
         if scheme != Scheme::default() {
-            let named = Named { has_class: true, ..Named::default() };
-            self.schemes.push((named, scheme));
+            self.schemes.push((Named::new(["Linear"], &mut self.expressions), scheme));
         }
     }
 
@@ -279,9 +203,18 @@ impl Scheme {
         };
         let symmetric = ["sym", "symmetric"].iter().find_map(|key| config.get(*key)?.as_bool());
         let asymmetric = config.get("zero_point").and_then(Value::as_bool);
+        // These formats have one size of groups.
+        let mut names = ["quant_algo", "mode", "format"]
+            .iter()
+            .filter_map(|key| config.get(*key)?.as_str().map(str::to_ascii_lowercase));
+        let named = names.find_map(|name| match name {
+            name if name.contains("mxfp") || name == "w4a8_nvfp4_fp8" => Some(32),
+            name if name.contains("nvfp4") => Some(16),
+            _ => None,
+        });
         Self {
             bits: ["bits", "num_bits", "w_bit"].iter().find_map(|key| number(key)),
-            group: ["group_size", "q_group_size"].iter().find_map(|key| number(key)),
+            group: ["group_size", "q_group_size"].iter().find_map(|key| number(key)).or(named),
             block: ["weight_block_size", "block_structure"].iter().find_map(|key| pair(key)),
             is_symmetric: symmetric.or(asymmetric.map(|it| !it)),
             mode: config.get("mode").and_then(Value::as_str).map(str::to_owned),
@@ -345,6 +278,20 @@ mod tests {
         let scheme = config.scheme("model.layers.0.mlp.down_proj");
         assert_eq!((scheme.bits, scheme.block), (Some(8), Some((128, 128))));
         assert_eq!(config.scheme("model.layers.0.mlp.up_proj").group, Some(16));
+        // Names of formats say the size of groups.
+        for (text, groups) in [
+            (r#"{"quant_algo": "W4A16_NVFP4"}"#, [Some(16); 2]),
+            (r#"{"mode": "mxfp8", "bits": 8}"#, [Some(32); 2]),
+            (r#"{"format": "pack-quantized"}"#, [None; 2]),
+            (
+                r#"{"quant_algo": "MIXED_PRECISION",
+                    "quantized_layers": {"a": {"quant_algo": "NVFP4"}}}"#,
+                [Some(16), None],
+            ),
+        ] {
+            let config = self::config(&format!(r#"{{"quantization_config": {text}}}"#));
+            assert_eq!(["a", "b"].map(|module| config.scheme(module).group), groups, "{text}");
+        }
     }
 
     /// GPTQModel and AutoRound give some modules another scheme, or none.

@@ -38,6 +38,7 @@ mod facts;
 mod finding;
 mod layouts;
 mod model;
+mod named;
 mod names;
 mod rules;
 

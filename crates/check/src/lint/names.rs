@@ -24,6 +24,61 @@ fn starred(name: &str, replaces: impl Fn(&str) -> bool) -> String {
     parts.collect::<Vec<_>>().join(".")
 }
 
+/// Modules that every model trains: projections, embeddings of tokens, and the output matrix. Names
+/// that end in `_proj` are projections, too.
+#[rustfmt::skip]
+const TRAINED: [&str; 45] = [
+    "embed_tokens", "tok_embeddings", "word_embeddings", "token_embd", "wte", "shared",
+    "embed_in", "lm_head", "embed_out", "output", "dense", "fc1", "fc2", "c_attn", "c_fc",
+    "query", "key", "value", "query_key_value", "dense_h_to_4h", "dense_4h_to_h", "wq", "wk",
+    "wv", "wo", "w1", "w2", "w3", "wi", "wi_0", "wi_1", "gate_up", "qkv", "attn_q", "attn_k",
+    "attn_v", "attn_qkv", "attn_output", "ffn_up", "ffn_gate", "ffn_down", "q", "k", "v", "o",
+];
+
+/// The projections by which a block adds to what goes past it.
+#[rustfmt::skip]
+const OUTPUTS: [&str; 10] = [
+    "o_proj", "out_proj", "down_proj", "c_proj", "wo", "w2", "dense_4h_to_h", "fc2",
+    "attn_output", "ffn_down",
+];
+
+/// Parts of the names of modules that begin as zeros, and of states of optimizers.
+const MAY_BE_ZERO: [&str; 6] = ["lora", "adapter", "control", "zero", "exp_avg", "momentum"];
+
+/// Whether every model trains the weight of this name.
+pub(super) fn is_trained(name: &str) -> bool {
+    let last = last(module(name));
+    (last.ends_with("_proj") || TRAINED.contains(&last)) && !may_be_zero(name)
+}
+
+/// Whether the weight of this name may be zero in all layers.
+pub(super) fn may_be_zero(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    MAY_BE_ZERO.iter().any(|part| name.contains(part))
+}
+
+/// Whether the weight of this name is a projection by which a block adds to what goes past it.
+pub(super) fn is_output(name: &str) -> bool {
+    OUTPUTS.contains(&last(module(name)))
+}
+
+/// The beginning of the names of a layer, its number, and the rest of the name.
+pub(super) fn layer(name: &str) -> Option<(&str, usize, &str)> {
+    let mut start = 0;
+    for part in name.split('.') {
+        if let Ok(number) = part.parse() {
+            return Some((&name[..start], number, &name[start + part.len()..]));
+        }
+        start += part.len() + 1;
+    }
+    None
+}
+
+/// The module of a weight. The experts of a layer in one tensor have no `.weight`.
+fn module(name: &str) -> &str {
+    name.strip_suffix(".weight").unwrap_or(name)
+}
+
 /// The last part of the name of a module: `down_proj` of `model.layers.0.mlp.down_proj`.
 pub(super) fn last(module: &str) -> &str {
     module.rsplit('.').next().unwrap_or(module)
@@ -42,5 +97,7 @@ mod tests {
         assert_eq!(of_all_experts("model.layers.10.mlp.w1.weight"), None);
         assert_eq!(of_all_layers("conv1.weight"), "conv1.weight");
         assert_eq!(last("model.layers.0.mlp.down_proj"), "down_proj");
+        assert_eq!(layer(name), Some(("model.layers.", 10, ".mlp.experts.3.w1.weight")));
+        assert_eq!(layer("lm_head.weight"), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::io;
+use std::path::Path;
 
 use super::checksum::Checksum;
 use super::error::Error;
@@ -32,18 +33,21 @@ pub(crate) type Refused = Box<dyn StdError + Send + Sync>;
 #[derive(Clone, Copy)]
 pub(crate) enum Read {
     /// From a header at the beginning, by this function. The second argument is the length of the
-    /// file.
-    Header(fn(&mut dyn io::Read, usize) -> Result<Vec<Tensor>, Refused>),
+    /// file, the third its path, if it lies in a folder of this machine.
+    Header(ReadHeader),
     /// From any part of the file.
     Whole(fn(Input<'_>) -> Result<Contents, Refused>),
 }
+
+/// Reads the description of the tensors from the beginning of a file.
+type ReadHeader = fn(&mut dyn io::Read, usize, Option<&Path>) -> Result<Vec<Tensor>, Refused>;
 
 impl Reader {
     /// The contents of the bytes of a file.
     pub(crate) fn contents(&self, input: Input<'_>) -> Result<Contents, Error> {
         let contents = match self.read {
             Read::Header(read) => {
-                read(&mut &input.bytes[..], input.bytes.len()).map(Contents::from)
+                read(&mut &input.bytes[..], input.bytes.len(), input.path).map(Contents::from)
             }
             Read::Whole(read) => read(input),
         };

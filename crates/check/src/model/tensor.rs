@@ -105,6 +105,10 @@ impl Tensor {
         Self { name: Some(name), file: None, dtype, shape, layout, content, data }
     }
 
+    /// The end of the dtype of a number that is infinite until training has gone on: the best loss
+    /// so far, in the state of a trainer.
+    pub(crate) const OF_TRAINER: &'static str = " (state of a trainer)";
+
     /// The dtype of bytes without a known meaning.
     pub(crate) const BYTES: &'static str = "bytes";
 

@@ -67,7 +67,7 @@ fn lint_one(config: &str, tensors: &[Tensor]) -> Vec<Finding> {
 pub(crate) const NVFP4: &str = r#"{"torch_dtype": "bfloat16",
     "quantization_config": {"quant_method": "compressed-tensors"}}"#;
 pub(crate) const FP8: &str = r#"{"quantization_config": {"quant_method": "fp8"}}"#;
-const MXFP4: &str = r#"{"quantization_config": {"quant_method": "mxfp4"}}"#;
+pub(crate) const MXFP4: &str = r#"{"quantization_config": {"quant_method": "mxfp4"}}"#;
 const BITSANDBYTES: &str = r#"{"quantization_config": {"quant_method": "bitsandbytes"}}"#;
 pub(crate) const GPTQ: &str = r#"{"quantization_config": {"quant_method": "gptq", "bits": 4,
     "group_size": 64, "sym": true}}"#;
@@ -91,7 +91,7 @@ fn blocks() -> Vec<Tensor> {
     ]
 }
 
-fn mxfp4() -> Vec<Tensor> {
+pub(crate) fn mxfp4() -> Vec<Tensor> {
     vec![
         filled("experts.down_proj_blocks", "U8", &[2, 4, 1, 16], 0x12),
         filled("experts.down_proj_scales", "U8", &[2, 4, 1], 0x7F),
@@ -115,7 +115,7 @@ pub(crate) fn awq() -> Vec<Tensor> {
     ]
 }
 
-fn mlx() -> Vec<Tensor> {
+pub(crate) fn mlx() -> Vec<Tensor> {
     vec![
         filled("a.weight", "U32", &[4, 8], 0x12),
         filled("a.scales", "F16", &[4, 1], 0xA2),
@@ -123,13 +123,20 @@ fn mlx() -> Vec<Tensor> {
     ]
 }
 
-fn bitsandbytes() -> Vec<Tensor> {
+pub(crate) fn bitsandbytes() -> Vec<Tensor> {
     vec![
         filled("a.weight", "U8", &[32, 1], 0x12),
         floats("a.weight.absmax", &[1], 0.0),
         floats("a.weight.quant_map", &[16], 0.5),
-        filled("a.weight.quant_state.bitsandbytes__nf4", "U8", &[2], b' '),
+        state(64),
     ]
+}
+
+/// The state of bitsandbytes for 64 weights in blocks of this size.
+pub(crate) fn state(block: usize) -> Tensor {
+    let text = format!(r#"{{"shape": [8, 8], "blocksize": {block}}}"#);
+    let (name, shape) = ("a.weight.quant_state.bitsandbytes__nf4".to_owned(), vec![text.len()]);
+    Tensor(name, "U8", shape, text.into())
 }
 
 fn cache() -> Vec<Tensor> {
@@ -160,7 +167,7 @@ type Case = (
 fn a_fault_and_its_mended_twin() {
     let one = || nvfp4("layers.0.mlp.up_proj");
     let up = "layers.0.mlp.up_proj.weight_scale";
-    let cases: [Case; 20] = [
+    let cases: [Case; 28] = [
         (NVFP4, one, |m| m[1].3[5] = 0x7F, "scale-nonfinite", up, Some(&[2, 1])),
         (NVFP4, one, |m| m[1].3[5] = 0, "scale-zero", up, Some(&[2, 1])),
         (NVFP4, one, |m| m[1].3[5] = 0xB8, "scale-negative", up, Some(&[2, 1])),
@@ -206,6 +213,28 @@ fn a_fault_and_its_mended_twin() {
             "a.weight_scale_inv",
             None,
         ),
+        // Blocks of NVFP4 have 16 weights, those of MXFP8 32, though no configuration says so.
+        (
+            NVFP4,
+            one,
+            |m| m[1] = filled("layers.0.mlp.up_proj.weight_scale", "F8_E4M3", &[4, 1], 0x38),
+            "scale-shape",
+            up,
+            None,
+        ),
+        (
+            FP8,
+            || {
+                vec![
+                    filled("a.weight", "F8_E4M3", &[4, 64], 0x38),
+                    filled("a.weight_scale", "F8_E8M0", &[4, 2], 0x7F),
+                ]
+            },
+            |m| m[1] = filled("a.weight_scale", "F8_E8M0", &[4, 4], 0x7F),
+            "scale-shape",
+            "a.weight_scale",
+            None,
+        ),
         (
             MXFP4,
             mxfp4,
@@ -240,6 +269,52 @@ fn a_fault_and_its_mended_twin() {
             "scale-nonfinite",
             "a.weight.absmax",
             Some(&[0]),
+        ),
+        (
+            BITSANDBYTES,
+            bitsandbytes,
+            |m| m[3].3[0] = 0,
+            "config-unreadable",
+            "a.weight.quant_state.bitsandbytes__nf4",
+            None,
+        ),
+        (
+            BITSANDBYTES,
+            bitsandbytes,
+            |m| m[3] = state(32),
+            "scale-shape",
+            "a.weight.quant_state.bitsandbytes__nf4",
+            None,
+        ),
+        (
+            BITSANDBYTES,
+            bitsandbytes,
+            |m| m[2] = floats("a.weight.quant_map", &[8], 0.5),
+            "scale-shape",
+            "a.weight.quant_map",
+            None,
+        ),
+        (
+            BITSANDBYTES,
+            || {
+                let mut tensors = bitsandbytes();
+                tensors.push(floats("a.weight.nested_quant_map", &[256], 0.5));
+                tensors.push(floats("a.weight.nested_absmax", &[1], 0.5));
+                tensors
+            },
+            |m| m[5].3.fill(0),
+            "scale-zero",
+            "a.weight.nested_absmax",
+            None,
+        ),
+        (BITSANDBYTES, bitsandbytes, |m| m[2].3.fill(0), "scale-zero", "a.weight.quant_map", None),
+        (
+            BITSANDBYTES,
+            bitsandbytes,
+            |m| m[2] = floats("a.weight.quant_map", &[0], 0.0),
+            "sibling-missing",
+            "a.weight",
+            None,
         ),
         ("{}", cache, |m| m[0].3.fill(0), "kv-scale", "layers.0.self_attn.k_scale", Some(&[0])),
         (
@@ -298,6 +373,26 @@ fn shards() {
     for (range, rule) in [(0..1, "sibling-missing"), (1..3, "orphan-scale")] {
         let found = lint_one(NVFP4, &tensors[range]);
         assert!(!found.is_empty() && found.iter().all(|finding| finding.rule.id == rule));
+    }
+}
+
+/// A missing scale has the name of those that are there.
+#[test]
+fn missing_scales_are_named() {
+    for (config, ending, scale) in
+        [(FP8, "weight_scale_inv", "F32"), (FP8, "scale", "F32"), (NVFP4, "weight_scale", "F32")]
+    {
+        let codes = ["a", "b"].map(|of| filled(&format!("{of}.weight"), "F8_E4M3", &[4, 32], 0x38));
+        let [first, second] = codes;
+        let scale = filled(&format!("a.{ending}"), scale, &[1, 1], 0x3A);
+        let found = lint_one(config, &[first, second, scale]);
+        let [finding] = &found[..] else { panic!("{found:#?}") };
+        assert_eq!(finding.rule.id, "sibling-missing");
+        assert!(
+            finding.message.ends_with(&format!("there is no b.{ending}")),
+            "{}",
+            finding.message
+        );
     }
 }
 

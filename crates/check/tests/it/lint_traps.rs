@@ -16,11 +16,11 @@ use crate::write::{Entry, gguf, npy};
 type Files = Vec<(&'static str, Vec<u8>)>;
 
 /// What is expected: rule, severity, tensor, and a part of the message.
-type Expected = &'static [(&'static str, Severity, &'static str, &'static str)];
+type Expected<'a> = &'a [(&'static str, Severity, &'a str, &'static str)];
 
 /// Lints all files of a folder whose names are not those of configurations.
 #[track_caller]
-fn assert_lint(files: &Files, expected: Expected) {
+fn assert_lint(files: &Files, expected: Expected<'_>) {
     let folder = folder("lint-traps");
     for (name, bytes) in files {
         fs::write(folder.join(name), bytes).expect("the build folder can be written to");
@@ -69,7 +69,7 @@ fn files_of_a_folder() {
         &[("duplicate-set", Note, "a.weight", "1 tensor")],
     );
     let nvfp4 = nvfp4("layers.0.up_proj");
-    let missing: Expected =
+    let missing: Expected<'_> =
         &[("sibling-missing", Error, "layers.0.up_proj.weight_packed", "no global")];
     for (name, expected) in [
         ("Llama-3.1-8B-NVFP4-00001-of-00004.safetensors", &[][..]),
@@ -125,6 +125,78 @@ fn kin_of_zeros() {
     }
 }
 
+/// What every model trains is not zero in all layers. Adapters, norms and the projections of a
+/// block that was inserted may be.
+#[test]
+fn zeros_everywhere() {
+    let numbers = |name: String, factor: f32| {
+        let data = (0..4).flat_map(|i| (factor * (i + 1) as f32).to_le_bytes()).collect();
+        Tensor(name, "F32", vec![2, 2], data)
+    };
+    // The copy of a layer has its numbers, and adds nothing.
+    let layer = |number: usize, of: usize, zero: &[&str]| {
+        let parts = ["input_layernorm", "self_attn.q_proj", "self_attn.o_proj", "mlp.down_proj"];
+        let part = move |(i, part): (usize, &&str)| {
+            let factor = (of * 4 + i + 1) as f32;
+            let factor = if zero.contains(part) { 0.0 } else { factor };
+            numbers(format!("model.layers.{number}.{part}.weight"), factor)
+        };
+        parts.iter().enumerate().map(part).collect::<Vec<_>>()
+    };
+    let of = |layers: &[Vec<Tensor>], head: f32| {
+        let ends = ["model.embed_tokens.weight", "lm_head.weight"].into_iter();
+        let ends = ends.zip([1.0, head]).map(|(name, factor)| numbers(name.to_owned(), factor));
+        layers.concat().into_iter().chain(ends).collect::<Vec<_>>()
+    };
+    let outputs = ["self_attn.o_proj", "mlp.down_proj"];
+    let sound = of(&[layer(0, 0, &[]), layer(1, 1, &[])], 1.0);
+    let zero: Vec<_> = sound.iter().map(|tensor| floats(&tensor.0, &tensor.2, 0.0)).collect();
+    let mut of_bf16 = zero.clone();
+    of_bf16.iter_mut().for_each(|tensor| {
+        tensor.1 = "BF16";
+        tensor.3.truncate(8);
+    });
+    let expanded =
+        [layer(0, 0, &[]), layer(1, 0, &outputs), layer(2, 2, &[]), layer(3, 2, &outputs)];
+    let mut changed = expanded.clone();
+    changed[3] = layer(3, 3, &outputs);
+    let norms = of(&[layer(0, 0, &["input_layernorm"]), layer(1, 1, &["input_layernorm"])], 1.0);
+    let down = "model.layers.0.mlp.down_proj.weight";
+    let adapters = ["q_proj.lora_B", "adapter_up"].map(|part| {
+        let name = |layer: usize| format!("layers.{layer}.{part}.weight");
+        [numbers(name(0), 0.0), numbers(name(1), 0.0), numbers("wte.weight".into(), 1.0)]
+    });
+    let all: Expected<'_> =
+        &[("all-zero", Error, "model.layers.0.input_layernorm.weight", "in all matrices")];
+    let note = ["1.mlp.down", "1.self_attn.o", "3.mlp.down", "3.self_attn.o"]
+        .map(|part| format!("model.layers.{part}_proj.weight"));
+    let note = note.each_ref().map(|name| ("all-zero", Note, name.as_str(), "block expansion"));
+    let error = [(2, Error), (3, Error), (0, Note), (1, Note)]
+        .map(|(index, severity)| ("all-zero", severity, note[index].2, "2 of 4"));
+    let sets: [(&[Tensor], &[_]); 11] = [
+        (&sound, &[]),
+        (&zero, all),
+        (&of_bf16, all),
+        (
+            &of(&[layer(0, 0, &["mlp.down_proj"]), layer(1, 1, &["mlp.down_proj"])], 1.0),
+            &[("all-zero", Error, down, "2 of 2")],
+        ),
+        (&of(&[layer(0, 0, &[])], 0.0), &[("all-zero", Error, "lm_head.weight", "1 of 1")]),
+        (&norms, &[]),
+        (&adapters[0], &[("lora-b-zero", Note, "layers.0.q_proj.lora_B.weight", "")]),
+        (&adapters[1], &[]),
+        (&of(&expanded, 1.0), &note),
+        (&of(&changed, 1.0), &error),
+        (
+            &of(&[layer(0, 0, &[]), layer(1, 1, &["self_attn.q_proj"])], 1.0),
+            &[("all-zero", Error, "model.layers.1.self_attn.q_proj.weight", "1 of 2")],
+        ),
+    ];
+    for (tensors, expected) in sets {
+        assert_lint(&model("{}", tensors), expected);
+    }
+}
+
 /// What a configuration says of some modules, and names that layouts share.
 #[test]
 fn modules_and_names() {
@@ -142,7 +214,7 @@ fn modules_and_names() {
     let eight = r#""dynamic": {"+:.*down_proj": {"bits": 8}}"#;
     let exclude = r#""exclude": ["*1.q_proj"], "extra_config": {"model.layers.0.down_proj":
         {"bits": 8}}"#;
-    let not_excluded: Expected =
+    let not_excluded: Expected<'_> =
         &[("config-disagrees", Warning, "model.layers.1.q_proj.weight", "")];
     for (more, expected) in
         [(dynamic, &[][..]), (look_ahead, &[]), (exclude, &[]), (eight, not_excluded)]
@@ -156,7 +228,7 @@ fn modules_and_names() {
             floats("layers.0.attention.wq.qscale_act", &[], 0.5),
         ]
     };
-    let zero: Expected = &[("scale-zero", Error, "layers.0.attention.wq.qscale_weight", "")];
+    let zero: Expected<'_> = &[("scale-zero", Error, "layers.0.attention.wq.qscale_weight", "")];
     let of_expert = |ignored: &str| {
         let config = NVFP4.replace("-tensors\"", &format!("-tensors\", \"ignore\": [{ignored}]"));
         let mut tensors = experts();
@@ -166,14 +238,14 @@ fn modules_and_names() {
     };
     let qkv = ["k", "v"].map(|of| floats(&format!("attn.qkv_proj.{of}_scale"), &[1], 0.5));
     let learned = [floats("attn.k_scale", &[4], -0.5)];
-    let not_learned: Expected = &[
+    let not_learned: Expected<'_> = &[
         ("kv-scale", Error, "attn.k_scale", "-0.5"),
         ("kv-scale", Warning, "attn.k_scale", "4 scales"),
         ("kv-scale", Warning, "attn.k_scale", "no attn.v_scale"),
     ];
     let large = [7e4f32, f32::INFINITY, 8e4, 1.0].map(f32::to_le_bytes).concat();
     let large = Tensor("w".to_owned(), "F32", vec![1, 4], large);
-    let too_large: Expected =
+    let too_large: Expected<'_> =
         &[("nonfinite", Error, "w", "one "), ("magnitude", Error, "w", "80000 (2 above 65504)")];
     for (files, expected) in [
         (vec![("x.safetensors", safetensors(&mistral(0.5)))], &[][..]),
@@ -230,6 +302,131 @@ fn values() {
         (of_gguf(1e-39), &[("inverse-overflow", Error, "a.input_scale", "(1e-39)")]),
     ] {
         assert_lint(&files, expected);
+    }
+}
+
+/// A page or a tensor of garbage is told by other layers, and what is large everywhere is none.
+#[test]
+fn garbage() {
+    let of = |part: &str, numbers: &[f32]| {
+        let tensors: Vec<_> = numbers
+            .iter()
+            .enumerate()
+            .map(|(layer, &number)| floats(&format!("layers.{layer}.{part}"), &[2, 2], number))
+            .collect();
+        tensors
+    };
+    let with = |part: &str, shape: &[usize], number: f32| {
+        let mut tensors = of("mlp.down_proj.weight", &[0.1, 0.2, 0.3]);
+        tensors.push(floats(part, shape, number));
+        tensors
+    };
+    let mut page = of("mlp.down_proj.weight", &[0.1, 0.2, 0.3]);
+    page[1].3[4..8].copy_from_slice(&1e25f32.to_le_bytes());
+    let second: Expected<'_> =
+        &[("magnitude", Error, "layers.1.mlp.down_proj.weight", "is garbage beside")];
+    let two = [second[0], ("magnitude", Error, "layers.2.mlp.down_proj.weight", "is garbage")];
+    let head: Expected<'_> = &[("magnitude", Error, "lm_head.weight", "is garbage beside")];
+    for (tensors, expected) in [
+        (page, second),
+        (of("mlp.down_proj.weight", &[0.1, 1e25]), second),
+        (of("mlp.down_proj.weight", &[0.1, 1e25, 1e20, 0.2]), &two),
+        (with("lm_head.weight", &[2, 2], 1e25), head),
+        // Outliers, layers that are alike, and tables of other numbers than weights.
+        (of("mlp.down_proj.weight", &[0.1, 548.0, 0.2]), &[]),
+        (of("mlp.down_proj.weight", &[1e-9, 9e4, 1e-9]), &[]),
+        (of("mlp.down_proj.weight", &[1e8, 2e8, 1e9]), &[]),
+        (with("lm_head.weight", &[2, 2], 1e6), &[]),
+        (with("scaler.mean", &[1, 2], 1.7e18), &[]),
+        (with("norm.weight", &[2], 1e7), &[]),
+        (with("embed.freqs", &[2, 2], 1e10), &[]),
+        (of("q_proj.exp_avg_sq", &[1e-9, 1e8, 1e-9]), &[]),
+        (of("attn.mask", &[1e-9, 1e9, 1e-9]), &[]),
+    ] {
+        assert_lint(&model("{}", &tensors), expected);
+    }
+}
+
+/// What holds for a layout holds for the others, and what is legal stays so.
+#[test]
+fn parts_of_layouts() {
+    let int4 = |rows: u8, columns: u8| {
+        let shape = [rows, 0, 0, 0, 0, 0, 0, 0, columns, 0, 0, 0, 0, 0, 0, 0];
+        model(
+            r#"{"quantization_config": {"quant_method": "compressed-tensors", "bits": 4}}"#,
+            &[
+                filled("a.weight_packed", "I32", &[4, 8], 0x78),
+                filled("a.weight_scale", "F16", &[4, 2], 0x22),
+                Tensor("a.weight_shape".into(), "I64", vec![2], shape.into()),
+            ],
+        )
+    };
+    let wrong: Expected<'_> = &[("scale-shape", Error, "a.weight_shape", "codes [4, 8]")];
+    let mut empty = nvfp4("a");
+    empty.push(filled("a.weight_shape", "I64", &[0], 0));
+    let minus_zero = |last: u8| {
+        let mut tensors = nvfp4("a");
+        tensors[0].3.fill(0x88);
+        tensors[0].3[63] = last;
+        model(NVFP4, &tensors)
+    };
+    let adapter = |numbers: [f32; 2]| {
+        let names = ["layers.0.q_proj.lora_B.weight", "layers.1.q_proj.lora_B.weight"];
+        let tensors: Vec<_> =
+            names.iter().zip(numbers).map(|(name, it)| floats(name, &[2, 2], it)).collect();
+        model("{}", &tensors)
+    };
+    let b = "layers.0.q_proj.lora_B.weight";
+    let scales = |config: &str, dtype| {
+        model(config, &[filled("a.w_scales", dtype, &[4], 0x22), filled("b", "I8", &[4], 1)])
+    };
+    let orphan: Expected<'_> = &[("orphan-scale", Warning, "a.w_scales", "without quantised")];
+    let mut groups = gptq();
+    groups[1] = filled("a.qzeros", "I32", &[2, 1], 0x77);
+    groups[2] = filled("a.scales", "F16", &[2, 8], 0x22);
+    let of_groups = |groups: &[Tensor]| model(&GPTQ.replace("64", "32"), groups);
+    let mut indexed = groups.clone();
+    indexed[3].3[4] = 1;
+    for (files, expected) in [
+        (int4(4, 64), &[][..]),
+        (int4(4, 57), &[]),
+        (model(NVFP4, &empty), &[]),
+        (int4(4, 56), wrong),
+        (int4(8, 64), wrong),
+        (minus_zero(0x81), &[]),
+        (minus_zero(0x08), &[("codes-all-zero", Error, "a.weight_packed", "64 bytes")]),
+        (adapter([1.0, 2.0]), &[]),
+        (adapter([0.0, 2.0]), &[("lora-b-zero", Warning, b, "1 of 2")]),
+        (adapter([0.0, 0.0]), &[("lora-b-zero", Note, b, "all 2")]),
+        (scales("{}", "U8"), orphan),
+        (scales("{}", "F16"), &[]),
+        (of_groups(&groups), &[("g-idx", Warning, "a.g_idx", "group 0 of 2")]),
+        (of_groups(&indexed), &[]),
+    ] {
+        assert_lint(&files, expected);
+    }
+}
+
+/// Scales of MXFP4 in GGUF are finite, and their products may be none in f32.
+#[test]
+fn overflow_of_blocks() {
+    let at: Expected<'_> = &[("dequant-overflow", Error, "a.weight", "f32 ends at")];
+    for (scale, code, is_infinite) in [
+        (0xFE, 0x04, true),
+        (0xFE, 0x40, true),
+        (0xFE, 0xC0, true),
+        (0xFE, 0x3B, false),
+        (0xFD, 0x06, true),
+        (0xFD, 0x55, false),
+        (0xFC, 0x77, false),
+    ] {
+        let mut data = [&[0x7F; 17][..], &[0x7F; 17]].concat();
+        (data[17], data[20]) = (scale, code);
+        data[18..20].fill(0);
+        data[21..].fill(0);
+        let entries = [Entry { name: "a.weight", kind: 39, shape: &[2, 32][..], data: &data[..] }];
+        let file = vec![("x.gguf", gguf(&entries, false, &[]))];
+        assert_lint(&file, if is_infinite { at } else { &[] });
     }
 }
 

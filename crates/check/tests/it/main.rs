@@ -11,6 +11,7 @@ mod gguf;
 #[path = "../common/hidden.rs"]
 mod hidden;
 mod lint;
+mod lint_layouts;
 mod lint_traps;
 #[path = "../common/names.rs"]
 mod names;

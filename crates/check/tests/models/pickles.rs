@@ -349,6 +349,33 @@ fn long_pickles() {
     assert!(error.contains("longer than a deflated pickle"), "{error}");
 }
 
+/// The best number so far is infinite at first, in a file with such a state only.
+#[test]
+fn states_of_trainers() {
+    let of = |key: &str, number: f64, state: &str| {
+        let number = [b"G", &number.to_be_bytes()[..]].concat();
+        let object = [b"\x80\x02}(", &text(key)[..], &number, &text(state), b"K\0u."].concat();
+        let report = check(&zip(&[("m/data.pkl", &object)]), FileFormat::PYTORCH);
+        let [tensor] = &report.tensors[..] else { panic!("{report:?}") };
+        assert_eq!(tensor.name.as_deref(), Some(key));
+        (tensor.is_bad(), tensor.is_of_trainer())
+    };
+    let (inf, nan) = (f64::INFINITY, f64::NAN);
+    for state in ["param_groups", "num_bad_epochs", "wait_count"] {
+        for key in ["best", "mode_worse", "best_metric", "best_score"] {
+            assert_eq!(of(key, inf, state), (false, true), "{key} {state}");
+            assert_eq!(of(key, -inf, state), (false, true), "{key} {state}");
+            assert_eq!(of(key, nan, state), (true, true), "{key} {state}");
+            // This key is one of a state.
+            let is_known = key == "mode_worse";
+            assert_eq!(of(key, inf, "epoch"), (!is_known, is_known), "{key}");
+        }
+        for key in ["max_exp_avg_sq", "lr", "best_of"] {
+            assert_eq!(of(key, inf, state), (true, false), "{key} {state}");
+        }
+    }
+}
+
 const MAGIC: &[u8] = b"\x80\x02\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19.";
 
 /// A file as torch wrote it before version 1.6: the object, and storages in the order of their
@@ -427,6 +454,16 @@ fn lies_before_1_6() {
     let wrong = error(&old(object, &[]), FileFormat::PYTORCH);
     let before = old(b"", &[]).len() - [b"\x80\x02](", &b"e."[..]].concat().len();
     assert!(wrong.contains(&format!("at byte {}", before + 5)), "{wrong}");
+
+    // Protocol 1 has another magic number, and no version in front of a pickle. In protocol 0 a
+    // storage is the text of a tuple, which torch refuses.
+    let decimal = b"L119547037146038801333356L\n.";
+    let of_protocol_1 = [decimal, &whole[MAGIC.len()..]].concat();
+    assert_found(&check(&of_protocol_1, FileFormat::PYTORCH).tensors[0], 0, &[0]);
+    let storage = b"P('storage', <class 'torch.FloatStorage'>, '7', 'cpu', 1, None)\n";
+    let object = state_dict(&[("w", tensor(storage, 0, &[1], &[1]))]);
+    let of_protocol_0 = [decimal, &old(&object, &[("7", 1, &nan)])[MAGIC.len()..]].concat();
+    assert_eq!(unread(&check(&of_protocol_0, FileFormat::PYTORCH))[0].1, why);
 
     for cut in MAGIC.len()..whole.len() {
         assert!(read(&whole[..cut], FileFormat::PYTORCH).is_err());

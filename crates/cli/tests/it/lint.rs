@@ -113,6 +113,58 @@ fn not_looked_at() {
     assert!(nowhere.err.starts_with("nonfinite: nowhere: "), "{}", nowhere.err);
 }
 
+/// A file without tensors is no all-clear, and neither is one part of a model of two.
+#[test]
+fn nothing_to_look_at() {
+    let text = |text: &[u8]| [&(text.len() as u64).to_le_bytes()[..], text].concat();
+    let entry =
+        |key: &[u8], value: u16| [&text(key)[..], &[2, 0, 0, 0], &value.to_le_bytes()].concat();
+    // A tensor of one F32, in the first of `count` parts.
+    let part = |count: u16| {
+        let counts = [1u64, 1].map(u64::to_le_bytes).concat();
+        let entries = entry(b"split.count", count);
+        let info = [&text(b"x")[..], &[1, 0, 0, 0, 1], &[0; 7], &[0; 12]].concat();
+        let mut file = [b"GGUF\x03\0\0\0", &counts[..], &entries, &info].concat();
+        file.resize(file.len().next_multiple_of(32), 0);
+        [file, 1f32.to_le_bytes().to_vec()].concat()
+    };
+    let adapter = safetensors(r#"{"__metadata__":{"format":"pt"}}"#, &[]);
+    let (first, second) = ("x-00001-of-00002.gguf", "x-00002-of-00002.gguf");
+    let both = "both";
+    for (name, bytes, other, status, complaint) in [
+        (
+            "adapter_model.safetensors",
+            adapter,
+            "",
+            both,
+            "not looked at: a .safetensors file without",
+        ),
+        ("x.pt", crate::hidden::zip("m/data.pkl", b"\x80\x02}."), "", "lint", "nothing was linted"),
+        (first, part(2), "", both, "\"x-00002-of-00002.gguf\": 1 of the 2 parts of the model are"),
+        (first, part(2), second, "", ""),
+        ("x.gguf", part(2), "", both, "\"x.gguf\": no name that ends in -00001-of-00002.gguf"),
+        ("x.gguf", part(1), "", "", ""),
+    ] {
+        let folder = folder("lint-nothing");
+        fs::write(folder.join(name), bytes).unwrap();
+        if !other.is_empty() {
+            fs::write(folder.join(other), part(2)).unwrap();
+        }
+        for (of, path) in ["check", "lint"].into_iter().flat_map(|of| [(of, "."), (of, name)]) {
+            let run = command().args([of, path]).current_dir(&*folder).output().unwrap();
+            let run = Run::from(run);
+            let fails = status == both || status == of;
+            assert_eq!(run.status, if fails { 2 } else { 0 }, "{of} {path} {name}: {}", run.err);
+            assert_eq!(
+                run.err.contains(complaint),
+                fails || complaint.is_empty(),
+                "{name}: {}",
+                run.err
+            );
+        }
+    }
+}
+
 #[test]
 fn wrong_usage() {
     for (arguments, message) in [

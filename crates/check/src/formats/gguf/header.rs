@@ -12,6 +12,8 @@ pub(super) struct Metadata {
     pub(super) alignment: u64,
     /// The floats and arrays of floats.
     pub(super) floats: Vec<Tensor>,
+    /// The files of the model.
+    pub(super) parts: u64,
 }
 
 impl Metadata {
@@ -26,6 +28,14 @@ impl Metadata {
                 return Err(format!("bad GGUF header: {why}").into());
             }
             self.alignment = value;
+            return Ok(());
+        }
+        if key == *b"split.count" && kind == UINT16 {
+            let bytes = header.take("metadata")?;
+            self.parts = u64::from(match header.order {
+                ByteOrder::Little => u16::from_le_bytes(bytes),
+                ByteOrder::Big => u16::from_be_bytes(bytes),
+            });
             return Ok(());
         }
         let (kind, count) = match kind {
@@ -59,6 +69,7 @@ fn float(kind: u32) -> Option<(&'static str, Format)> {
 }
 
 // Types of metadata values without a fixed size, or with a meaning for the check.
+const UINT16: u32 = 2;
 const UINT32: u32 = 4;
 const FLOAT32: u32 = 6;
 const FLOAT64: u32 = 12;
@@ -69,7 +80,7 @@ const ARRAY: u32 = 9;
 fn value_size(kind: u32) -> Result<u64, Refused> {
     match kind {
         0 | 1 | 7 => Ok(1),
-        2 | 3 => Ok(2),
+        UINT16 | 3 => Ok(2),
         UINT32 | 5 | FLOAT32 => Ok(4),
         10 | 11 | FLOAT64 => Ok(8),
         _ => Err(format!("bad GGUF header: type {kind} of a value is not known").into()),

@@ -9,14 +9,19 @@
 //! E4M3, 0x7F and 0xFF). ggml's decoder of NVFP4 takes such a scale for zero or a number. A finite
 //! scale is clean although its product with a weight may overflow: in MXFP4, the scale 0xFE with
 //! weights from 2 on, and the scale 0xFD with weights from 4 on, give infinity in f32.
+//!
+//! A model may be split into files whose names end in `-00001-of-00003.gguf`. Each is checked alone.
+//! A part that is not beside the others counts as a damaged part of each.
 
 mod header;
 
 use std::io;
 use std::ops::Range;
+use std::path::Path;
 
 use self::header::{Header, Metadata};
 use crate::formats::ggml_types::{self, Kind};
+use crate::formats::unread;
 use crate::model::reader::{Read, Reader, Refused};
 use crate::model::{ByteOrder, Content, Data, FileFormat, Tensor};
 
@@ -47,7 +52,11 @@ const MAX_VALUES: u64 = 1 << 16;
 
 /// A GGUF file of this length, read from its beginning: the floats in its metadata, and its tensors
 /// in the order of their data. Tensors of types that ggml does not store are unreadable.
-fn read(stream: &mut dyn io::Read, length: usize) -> Result<Vec<Tensor>, Refused> {
+fn read(
+    stream: &mut dyn io::Read,
+    length: usize,
+    path: Option<&Path>,
+) -> Result<Vec<Tensor>, Refused> {
     let mut header = Header { stream, read: 0, order: ByteOrder::Little };
     if header.take::<4>("header")? != *MAGIC {
         return Err("not a GGUF file".into());
@@ -66,11 +75,11 @@ fn read(stream: &mut dyn io::Read, length: usize) -> Result<Vec<Tensor>, Refused
         let why = format!("{values} metadata values, more than {MAX_VALUES}");
         return Err(format!("bad GGUF header: {why}").into());
     }
-    let mut metadata = Metadata { alignment: ALIGNMENT, floats: Vec::new() };
+    let mut metadata = Metadata { alignment: ALIGNMENT, floats: Vec::new(), parts: 1 };
     for _ in 0..values {
         metadata.read(&mut header)?;
     }
-    let Metadata { alignment, floats } = metadata;
+    let Metadata { alignment, floats, parts } = metadata;
     // Without capacity, since the count may be false.
     let mut infos = Vec::new();
     for _ in 0..count {
@@ -84,7 +93,25 @@ fn read(stream: &mut dyn io::Read, length: usize) -> Result<Vec<Tensor>, Refused
     for info in infos {
         tensors.push(info.tensor(data, alignment, length, order, &mut used)?);
     }
+    tensors.extend(path.and_then(|path| missing_parts(path, parts)));
     Ok(tensors)
+}
+
+/// The parts of a model that are not beside the file, if it is one of several. The names are those
+/// that llama.cpp reads.
+fn missing_parts(path: &Path, count: u64) -> Option<Tensor> {
+    let name = path.file_name().filter(|_| count > 1)?.to_string_lossy();
+    let end = format!("-of-{count:05}.gguf");
+    let numbered = name.strip_suffix(&*end).and_then(|start| start.rsplit_once('-'));
+    let Some((prefix, _)) = numbered else {
+        let why = format!("no name that ends in -00001{end} says where the other parts are");
+        return Some(unread::damaged(name.into(), why));
+    };
+    let parts = (1..=count).map(|number| format!("{prefix}-{number:05}{end}"));
+    let mut missing = parts.filter(|part| !path.with_file_name(part).exists());
+    let first = missing.next()?;
+    let why = format!("{} of the {count} parts of the model are not here", missing.count() + 1);
+    Some(unread::damaged(first, why))
 }
 
 /// A tensor as the header lists it.

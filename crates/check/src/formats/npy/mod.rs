@@ -27,7 +27,7 @@ pub(super) static READER: Reader = Reader {
     format: FileFormat::NPY,
     endings: &[".npy"],
     begins: |bytes| bytes.starts_with(MAGIC),
-    read: Read::Header(read),
+    read: Read::Header(|stream, length, _| read(stream, length)),
     shards: None,
 };
 

@@ -29,9 +29,15 @@ const PICKLES: [&str; 5] = [
     "the list of storages",
 ];
 
+/// The magic number as the pickles of protocols 0 and 1 have it.
+const DECIMAL: &[u8] = b"L119547037146038801333356L\n.";
+
 pub(super) fn begins(bytes: &[u8]) -> bool {
-    bytes.first() == Some(&0x80)
-        && PLACES.iter().any(|&at| bytes.get(at..).is_some_and(|bytes| bytes.starts_with(MAGIC)))
+    bytes.starts_with(DECIMAL)
+        || bytes.first() == Some(&0x80)
+            && PLACES
+                .iter()
+                .any(|&at| bytes.get(at..).is_some_and(|bytes| bytes.starts_with(MAGIC)))
 }
 
 /// Reads a file. `root` is the name of the object.

@@ -90,6 +90,7 @@ impl Parts {
         source: &Source<'_>,
         mut storage: impl FnMut(&calls::Storage) -> Option<Place>,
     ) -> Result<(), Refused> {
+        let has_state = pickle.has_any(&STATES);
         let items =
             walk::walk(pickle, source.bytes, source.root).ok_or_else(|| long_names(source.name))?;
         for item in items {
@@ -110,6 +111,12 @@ impl Parts {
                 Item::Unknown { name, bytes } => {
                     let name = name.unwrap_or_else(|| source.name.to_owned());
                     self.unreadable(name, bytes, "bytes in a pickle that could be anything");
+                }
+            }
+            if let Some(tensor) = self.tensors.last_mut().filter(|_| has_state) {
+                let key = tensor.name.as_deref().and_then(|name| name.rsplit('.').next());
+                if tensor.is_scanned() && tensor.elements() == 1 && key.is_some_and(is_best) {
+                    tensor.dtype.push_str(Tensor::OF_TRAINER);
                 }
             }
         }
@@ -218,6 +225,24 @@ impl Parts {
         self.tensors.push(tensor);
         Ok(())
     }
+}
+
+/// Keys of states of schedulers, optimizers and early stopping.
+const STATES: [&str; 5] =
+    ["param_groups", "mode_worse", "num_bad_epochs", "wait_count", "best_model_score"];
+
+/// Whether a state has its best number so far, which is infinite at first, under this key.
+fn is_best(key: &str) -> bool {
+    let keys = [
+        "best",
+        "mode_worse",
+        "best_metric",
+        "best_score",
+        "best_loss",
+        "best_val_loss",
+        "kth_value",
+    ];
+    keys.contains(&key)
 }
 
 /// The content of a tensor of this dtype.

@@ -38,6 +38,7 @@ pub(super) static LAYOUT: Layout = Layout {
         }
     },
     has_global: false,
+    reach: Some(|_| 1.0),
     zero: Legal::Yes,
     negative: Legal::No,
 };
@@ -46,6 +47,13 @@ fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> 
     let (Some(codes), Some(scale)) = (matrix.one(Part::Codes), matrix.one(Part::Scale)) else {
         return Ok(None);
     };
+    // A number for each code.
+    for (ending, numbers) in [(".weight.quant_map", 16), (".weight.nested_quant_map", 256)] {
+        let map = matrix.parts.get(ending).map(|part| (part.1, tensors[part.1].elements()));
+        if let Some((index, found)) = map.filter(|&(_, found)| found != 0 && found != numbers) {
+            return Err((index, format!("{found} numbers, where codes need {numbers}")));
+        }
+    }
     let (codes, scales) = (tensors[codes], tensors[scale].elements());
     let weights = codes.elements();
     let fits = if matrix.parts.contains_key(".SCB") {

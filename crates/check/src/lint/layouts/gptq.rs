@@ -1,9 +1,14 @@
-//! GPTQ: `qweight` `[K·b/32, N]`, `scales` `[K/g, N]`, `qzeros` `[K/g, N·b/32]`, `g_idx` `[K]`.
+//! GPTQ and AWQ: codes in words of 32 bits, with scales of groups of g inputs.
+//!
+//! | | `qweight` | `scales` | `qzeros` | `g_idx` |
+//! |---|---|---|---|---|
+//! | GPTQ | `[K·b/32, N]` | `[K/g, N]` | `[K/g, N·b/32]` | `[K]` |
+//! | AWQ | `[K, N·b/32]` | `[K/g, N]` | `[K/g, N·b/32]` | |
 
-use super::{Grid, Layout, Legal, Misfit, Part, Parts, Tensors, is_integer};
+use super::{Grid, Layout, Legal, Misfit, Part, Parts, Tensors, is_integer, of_bits};
 use crate::lint::model::Matrix;
 
-pub(super) static LAYOUT: Layout = Layout {
+pub(super) static GPTQ: Layout = Layout {
     endings: &[
         (".qweight", Part::Codes),
         (".scales", Part::Scale),
@@ -14,12 +19,24 @@ pub(super) static LAYOUT: Layout = Layout {
         let is_awq = config.method == "awq" || is_awq(parts, tensors);
         parts.contains_key(".qweight") && !is_awq
     },
-    grid,
+    grid: |matrix, tensors| {
+        grid(matrix, tensors, |[rows, columns], bits| [rows.saturating_mul(32) / bits, columns])
+    },
     byte_scales: |_, _, _| None,
     needs: |_, _| &[".qzeros"],
     has_global: false,
+    reach: Some(of_bits),
     zero: Legal::No,
     negative: Legal::No,
+};
+
+pub(super) static AWQ: Layout = Layout {
+    endings: &[(".qweight", Part::Codes), (".scales", Part::Scale), (".qzeros", Part::Zeros)],
+    is: |parts, _, _| parts.contains_key(".qweight"),
+    grid: |matrix, tensors| {
+        grid(matrix, tensors, |[rows, columns], bits| [rows, columns.saturating_mul(32) / bits])
+    },
+    ..GPTQ
 };
 
 /// Whether codes of 4 bits lie along the columns, as those of AWQ do.
@@ -35,40 +52,37 @@ fn is_awq(parts: &Parts, tensors: &Tensors<'_>) -> bool {
     }
 }
 
-fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> {
+/// `unpacked` are the inputs and outputs of codes of a shape, by their bits.
+fn grid(
+    matrix: &Matrix,
+    tensors: &Tensors<'_>,
+    unpacked: fn([usize; 2], usize) -> [usize; 2],
+) -> Result<Option<Grid>, Misfit> {
     let shape = |ending| matrix.shape(ending, tensors);
     let Some((index, qweight)) = shape(".qweight") else { return Ok(None) };
+    let Some((scales_at, scales)) = shape(".scales") else { return Ok(None) };
     if !is_integer(tensors[index], 4) {
         return Ok(None);
     }
-    let Some((scales_at, scales)) = shape(".scales") else { return Ok(None) };
     let bits = matrix.scheme.bits.filter(|bits| (1..=8).contains(bits)).unwrap_or(4);
-    let (&[packed, outputs], &[groups, columns]) = (qweight, scales) else {
+    let (&[rows, columns], &[groups, of]) = (qweight, scales) else {
         return Err((scales_at, format!("scales {scales:?} do not fit codes {qweight:?}")));
     };
-    let inputs = packed.saturating_mul(32) / bits;
+    let [inputs, outputs] = unpacked([rows, columns], bits);
     let group = matrix.scheme.group.filter(|&group| group > 0);
-    if columns != outputs || group.is_some_and(|group| groups != inputs.div_ceil(group)) {
-        let wanted = group.map_or_else(
-            || format!("[groups, {outputs}]"),
-            |group| format!("{:?}", [inputs.div_ceil(group), outputs]),
-        );
+    let wanted = [group.map_or(groups, |group| inputs.div_ceil(group)), outputs];
+    if scales != wanted {
         let why = format!(
-            "scales {scales:?} do not fit weights of {inputs} x {outputs}: {wanted} is needed"
+            "scales {scales:?} do not fit weights of {inputs} x {outputs}: {wanted:?} is needed"
         );
         return Err((scales_at, why));
     }
-    if let Some((at, qzeros)) = shape(".qzeros") {
-        let wanted = [groups, outputs.saturating_mul(bits).div_ceil(32)];
-        if qzeros != wanted {
-            let why = format!("zero points {qzeros:?} do not fit scales {scales:?}: {wanted:?}");
-            return Err((at, why + " is needed"));
+    let zeros = [groups, of.saturating_mul(bits).div_ceil(32)];
+    for (ending, wanted) in [(".qzeros", &zeros[..]), (".g_idx", &[inputs])] {
+        if let Some((at, found)) = shape(ending).filter(|(_, found)| *found != wanted) {
+            let why = format!("{found:?} does not fit scales {scales:?}: {wanted:?} is needed");
+            return Err((at, why));
         }
-    }
-    if let Some((at, g_idx)) = shape(".g_idx")
-        && g_idx != [inputs]
-    {
-        return Err((at, format!("g_idx {g_idx:?} does not fit {inputs} inputs")));
     }
     let block = (inputs.div_ceil(groups.max(1)), 1);
     Ok(Some(Grid { matrices: 1, rows: inputs, columns: outputs, block, float_bits: None }))

@@ -3,7 +3,7 @@
 
 use nonfinite::Format;
 
-use super::{Grid, Layout, Legal, Misfit, Part, Tensors, is_integer, matrices};
+use super::{Grid, Layout, Legal, Misfit, Part, Tensors, is_integer, matrices, of_bits};
 use crate::lint::model::Matrix;
 
 pub(super) static LAYOUT: Layout = Layout {
@@ -24,6 +24,7 @@ pub(super) static LAYOUT: Layout = Layout {
         Some(_) => &[],
     },
     has_global: false,
+    reach: Some(of_bits),
     zero: Legal::Yes,
     negative: Legal::Yes,
 };

@@ -1,7 +1,6 @@
 //! The layouts of quantised matrices: a file and a table for each. Rules know layouts only by
 //! [`Layout`].
 
-mod awq;
 mod bitsandbytes;
 mod gguf;
 mod gptq;
@@ -21,8 +20,8 @@ use crate::model::{Content, Tensor};
 /// The layouts. The first that recognises the tensors of a module has them.
 static LAYOUTS: [&Layout; 7] = [
     &mxfp4::LAYOUT,
-    &gptq::LAYOUT,
-    &awq::LAYOUT,
+    &gptq::GPTQ,
+    &gptq::AWQ,
     &mlx::LAYOUT,
     &bitsandbytes::LAYOUT,
     &gguf::LAYOUT,
@@ -64,6 +63,8 @@ pub(super) struct Layout {
     pub(super) needs: fn(&Parts, &Scheme) -> &'static [&'static str],
     /// Whether blocks of FP4 with scales of E4M3 have a global scale, too.
     pub(super) has_global: bool,
+    /// A magnitude that integers of a block reach, in units of the scale. None for other codes.
+    pub(super) reach: Option<fn(&Scheme) -> f64>,
     /// Whether a scale may be zero.
     pub(super) zero: Legal,
     /// Whether a scale may be negative.
@@ -163,6 +164,12 @@ pub(super) fn groups(tensors: &Tensors<'_>, config: &Config) -> Vec<Group> {
     groups
 }
 
+/// Codes of these bits reach half of their range.
+fn of_bits(scheme: &Scheme) -> f64 {
+    let bits = scheme.bits.filter(|bits| (2..=8).contains(bits)).unwrap_or(4);
+    f64::from((1 << (bits - 1)) - 1)
+}
+
 /// Nothing but scales is needed.
 fn needs_nothing(_: &Parts, _: &Scheme) -> &'static [&'static str] {
     &[]
@@ -180,7 +187,7 @@ pub(super) fn of_onnx(tensor: &Tensor, index: usize, is_of_blocks: bool) -> Grou
 }
 
 /// The endings of names that only scales have, in any layout.
-pub(super) const ONLY_SCALES: [&str; 7] = [
+pub(super) const ONLY_SCALES: [&str; 9] = [
     ".weight_scale",
     ".weight_scale_inv",
     ".weight_scale_2",
@@ -188,6 +195,8 @@ pub(super) const ONLY_SCALES: [&str; 7] = [
     ".qzeros",
     ".scale_weight",
     ".qscale_weight",
+    ".absmax",
+    ".SCB",
 ];
 
 /// Whether the elements are integers of this many bytes.

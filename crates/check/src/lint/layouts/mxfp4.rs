@@ -19,6 +19,7 @@ pub(super) static LAYOUT: Layout = Layout {
     byte_scales: |_: &Parts, _, _| Some(Format::F8E8M0Fnu),
     needs: needs_nothing,
     has_global: false,
+    reach: None,
     zero: Legal::No,
     negative: Legal::No,
 };

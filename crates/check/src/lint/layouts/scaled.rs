@@ -16,10 +16,11 @@ use nonfinite::Format;
 
 use super::{
     Grid, Layout, Legal, Misfit, Part, Parts, Tensors, is_f8, is_integer, matrices, needs_nothing,
-    one,
+    of_bits, one,
 };
 use crate::lint::config::{Config, Scheme};
 use crate::lint::model::Matrix;
+use crate::model::Content;
 
 pub(super) static LAYOUT: Layout = Layout {
     endings: &[
@@ -55,6 +56,7 @@ pub(super) static LAYOUT: Layout = Layout {
     byte_scales,
     needs: needs_nothing,
     has_global: true,
+    reach: Some(of_bits),
     zero: Legal::No,
     negative: Legal::No,
 };
@@ -132,14 +134,19 @@ fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> 
         let wanted = several.iter().chain(wanted).copied().filter(|&length| length != 1);
         wanted.eq(lengths.iter().copied())
     };
-    if is(&[rows]) {
+    if is(&[rows]) && !is_fp4 {
         return grid((1, columns), float_bits);
     }
-    let groups: &[usize] = match (is_fp4, tensors[scale].content.unit(), scheme.group) {
-        (_, _, Some(group)) if group > 0 => &[group],
-        (true, 1, _) => &[16, 32],
-        (false, _, _) if tensors[scale].dtype.contains("U8") => &[32],
-        _ => &[16, 32, 64, 128, 256, 512],
+    // The format of the scales tells the size of groups, if the configuration does not.
+    let of_format = match tensors[scale].content {
+        Content::Floats { format: Format::F8E8M0Fnu, .. } => Some(32),
+        Content::Floats { format: Format::F8E4M3Fn, .. } if is_fp4 => Some(16),
+        _ => None,
+    };
+    let own = scheme.group.filter(|&group| group > 0).or(of_format);
+    let groups: &[usize] = match own {
+        Some(group) => &[group],
+        None => &[16, 32, 64, 128, 256, 512],
     };
     for &group in groups {
         if is(&[rows, columns.div_ceil(group)]) {
@@ -161,7 +168,7 @@ fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> 
             return grid((high, wide), float_bits);
         }
     }
-    let wanted = match (scheme.block, scheme.group.filter(|&group| group > 0)) {
+    let wanted = match (scheme.block, own) {
         (Some((high, wide)), _) if high > 0 && wide > 0 => {
             format!(
                 "blocks of {high} x {wide} need {:?}",
@@ -170,10 +177,6 @@ fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> 
         }
         (_, Some(group)) => {
             format!("groups of {group} need {:?}", [rows, columns.div_ceil(group)])
-        }
-        _ if is_fp4 => {
-            let [nvfp4, mxfp4] = [16, 32].map(|group| [rows, columns.div_ceil(group)]);
-            format!("blocks of 16 need {nvfp4:?}, blocks of 32 need {mxfp4:?}")
         }
         _ => "neither one scale, nor one a row, a group or a block".to_owned(),
     };

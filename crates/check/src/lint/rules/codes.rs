@@ -5,14 +5,15 @@ use nonfinite::Format;
 
 use super::Found;
 use super::scales::global;
+use crate::lint::facts::PAGE;
 use crate::lint::finding::{
     CODES_ALL_ZERO, DEQUANT_OVERFLOW, E8M0_IMPLAUSIBLE, G_IDX, GPTQ_ZERO_FORMAT, SATURATION,
     Severity,
 };
 use crate::lint::layouts::{Grid, Part};
-use crate::lint::model::{Matrix, Window};
+use crate::lint::model::{Matrix, STEP, Window};
 use crate::lint::names::of_all_experts;
-use crate::model::rounded;
+use crate::model::{Content, rounded};
 
 /// The most blocks that a rule samples of a matrix.
 const MOST: usize = 1 << 14;
@@ -23,6 +24,7 @@ pub(super) fn of_matrix(found: &mut Found<'_>, matrix: &Matrix) {
     implausible(found, matrix);
     saturation(found, matrix);
     overflow(found, matrix);
+    overflow_of_blocks(found, matrix);
     indexes(found, matrix);
     zero_points(found, matrix);
 }
@@ -86,40 +88,57 @@ fn largest(
     let down = rows.div_ceil(high);
     let (matrix, row, column) =
         (scale / across / down, scale / across % down * high, scale % across * wide);
-    let mut largest = 0;
+    // Words of MLX hold codes of E4M3.
+    let of_8 = codes.looked.format().unwrap_or(Format::F8E4M3Fn);
+    let mut largest: f64 = 0.0;
     for row in row..(row + high).min(rows) {
         let start = (matrix * rows + row) * columns + column;
         let end = start + wide.min(columns - column);
         let bytes = codes.get(start * bits / 8..(end * bits).div_ceil(8))?;
-        // Without their signs, codes are in the order of their values.
-        let code = if bits == 4 {
-            bytes.iter().fold(0, |most: u8, byte| most.max(byte & 7).max(byte >> 4 & 7))
+        largest = largest.max(if bits == 4 {
+            largest_of_4_bits(bytes)
         } else {
+            // Without their signs, codes are in the order of their values.
             let finite = bytes.iter().map(|byte| byte & 0x7F).filter(|code| *code < 0x7F);
-            finite.fold(0, u8::max)
-        };
-        largest = largest.max(code);
-        if is_any && largest > 0 {
+            of_8.to_f64(finite.fold(0, u8::max).into())
+        });
+        if is_any && largest > 0.0 {
             break;
         }
     }
-    // Words of MLX hold codes of E4M3.
-    let of_8 = codes.looked.format().unwrap_or(Format::F8E4M3Fn);
-    let format = if bits == 4 { Format::F4E2M1Fn } else { of_8 };
-    Some(format.to_f64(u64::from(largest)))
+    Some(largest)
+}
+
+/// The largest magnitude among codes of FP4, two in a byte.
+fn largest_of_4_bits(bytes: &[u8]) -> f64 {
+    let code = bytes.iter().fold(0, |most: u8, byte| most.max(byte & 7).max(byte >> 4 & 7));
+    Format::F4E2M1Fn.to_f64(code.into())
 }
 
 fn all_zero(found: &mut Found<'_>, matrix: &Matrix) {
     let Some(index) = matrix.one(Part::Codes) else { return };
     let looked = found.looked(index);
-    if !looked.is_all_zero() {
+    // The code 8 of FP4 is minus zero: so are all of them, if those of the first page are.
+    let is_fp4 = matrix.grid.as_ref().is_some_and(|grid| grid.float_bits == Some(4));
+    let length = looked.tensor.data.length();
+    let is_zero = |range| looked.bytes(range).is_some_and(|bytes| largest_of_4_bits(&bytes) == 0.0);
+    let is_minus_zero = || {
+        let mut steps = (PAGE..length).step_by(STEP);
+        is_fp4
+            && is_zero(0..PAGE.min(length))
+            && steps.all(|start| is_zero(start..(start + STEP).min(length)))
+    };
+    if length == 0 || !looked.is_all_zero() && !is_minus_zero() {
         return;
     }
     // Pruned experts exist: one alone is less certain.
     let is_expert = of_all_experts(looked.name()).is_some();
-    let severity = if is_expert { Severity::Warning } else { Severity::Error };
-    let bytes = looked.tensor.data.length();
-    let message = format!("all {bytes} bytes of the weights are zero");
+    let severity = match () {
+        () if found.inserted.has(looked.name()) => Severity::Note,
+        () if is_expert => Severity::Warning,
+        () => Severity::Error,
+    };
+    let message = format!("all {length} bytes of the weights are zero");
     found.push(&CODES_ALL_ZERO, severity, index, None, message);
 }
 
@@ -206,8 +225,18 @@ fn overflow(found: &mut Found<'_>, matrix: &Matrix) {
         return;
     };
     let looked = found.looked(index);
-    let Some(bits) = matrix.grid.as_ref().and_then(|grid| grid.float_bits) else { return };
     let limit = dtype.to_f64(dtype.max_bits());
+    let severity = if dtype == Format::F16 { Severity::Error } else { Severity::Warning };
+    let Some(bits) = matrix.grid.as_ref().and_then(|grid| grid.float_bits) else {
+        let Some(reach) = matrix.layout.reach else { return };
+        let reach = reach(&matrix.scheme);
+        if let Some((first, _)) = looked.those(|scale| scale.is_finite() && scale * reach > limit) {
+            let largest = looked.max().map_or(0.0, |max| max.value * reach);
+            let message = overflows(largest, dtype);
+            found.push(&DEQUANT_OVERFLOW, severity, index, Some(first), message);
+        }
+        return;
+    };
     let most = if bits == 4 { 6.0 } else { 448.0 };
     let global = global(found, matrix);
     if !global.is_finite() {
@@ -224,11 +253,37 @@ fn overflow(found: &mut Found<'_>, matrix: &Matrix) {
         first.is_none()
     });
     if let Some((element, weight)) = first {
-        let name = dtype.name();
-        let severity = if dtype == Format::F16 { Severity::Error } else { Severity::Warning };
-        let (weight, limit) = (rounded(weight), rounded(limit));
-        let message = format!("a weight below this scale is {weight}, and {name} ends at {limit}");
+        let message = overflows(weight, dtype);
         found.push(&DEQUANT_OVERFLOW, severity, index, Some(element), message);
+    }
+}
+
+fn overflows(weight: f64, dtype: Format) -> String {
+    let (weight, limit) = (rounded(weight), rounded(dtype.to_f64(dtype.max_bits())));
+    format!("a weight below this scale is {weight}, and {} ends at {limit}", dtype.name())
+}
+
+/// Blocks of MXFP4 in GGUF have their scale in front of 16 bytes of codes. Engines compute in f32.
+fn overflow_of_blocks(found: &mut Found<'_>, matrix: &Matrix) {
+    let Some(index) = matrix.one(Part::Codes) else { return };
+    let looked = found.looked(index);
+    let Content::Blocks { blocks, .. } = looked.tensor.content else { return };
+    let is_large = |weight: f64| weight > f64::from(f32::MAX);
+    if blocks.format != Format::F8E8M0Fnu
+        || !looked.max().is_some_and(|max| is_large(6.0 * max.value))
+    {
+        return;
+    }
+    let mut window = looked.window(0);
+    let starts = (0..looked.tensor.data.length()).step_by(blocks.bytes);
+    let first = starts.enumerate().find_map(|(block, start)| {
+        let (scale, codes) = window.get(start..start + blocks.bytes)?.split_first()?;
+        let weight = blocks.format.to_f64(u64::from(*scale)) * largest_of_4_bits(codes);
+        is_large(weight).then_some((block * blocks.elements, weight))
+    });
+    if let Some((element, weight)) = first {
+        let message = overflows(weight, Format::F32);
+        found.push(&DEQUANT_OVERFLOW, Severity::Error, index, Some(element), message);
     }
 }
 
@@ -244,8 +299,9 @@ fn indexes(found: &mut Found<'_>, matrix: &Matrix) {
     else {
         return;
     };
-    let mut bad = None;
+    let (mut bad, mut is_zero) = (None, true);
     looked.elements(4, |element, bits| {
+        is_zero &= bits == 0;
         let group = bits as u32 as i32;
         let fits = usize::try_from(group).is_ok_and(|group| group < groups);
         bad = (!fits).then_some((element, group));
@@ -255,6 +311,10 @@ fn indexes(found: &mut Found<'_>, matrix: &Matrix) {
         let why = if group == -1 { ", which stands for not filled" } else { "" };
         let message = format!("group {group}{why}: there are groups 0 to {}", groups.max(1) - 1);
         found.add(&G_IDX, index, Some(element), message);
+    } else if is_zero && groups > 1 {
+        // Some engines take such an index for none.
+        let message = format!("every row is in group 0 of {groups}");
+        found.push(&G_IDX, Severity::Warning, index, None, message);
     }
 }
 

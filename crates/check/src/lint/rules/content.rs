@@ -1,18 +1,18 @@
 //! Rules about weights, quantised or not.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use nonfinite::Format;
 
 use super::Found;
+use super::kin::{self, Kin};
 use crate::lint::facts::{PAGE, run_of_zeros};
 use crate::lint::finding::{
-    ALL_ZERO, DEAD_ROWS, EMPTY_TENSOR, LORA_B_ZERO, MAGNITUDE, NONFINITE, NORM_ZERO, OUTLIER_RUN,
-    Severity, ZERO_RUN,
+    DEAD_ROWS, EMPTY_TENSOR, LORA_B_ZERO, MAGNITUDE, NONFINITE, OUTLIER_RUN, Severity, ZERO_RUN,
 };
 use crate::lint::layouts::Part;
 use crate::lint::model::Looked;
-use crate::lint::names::{of_all_experts, of_all_layers};
+use crate::lint::names::of_all_layers;
 use crate::model::{Content, rounded};
 
 /// All rules about weights.
@@ -26,8 +26,7 @@ pub(super) fn all(found: &mut Found<'_>) {
     };
     let codes: BTreeSet<usize> =
         found.matrices().iter().filter_map(|matrix| matrix.one(Part::Codes)).collect();
-    // Tensors of one name and shape in all layers: how many there are, and those of zeros.
-    let mut zero_of_kin = BTreeMap::new();
+    let mut kin = Kin::new();
     let mut lora_b = (0, Vec::new());
     for (index, looked) in found.model.tensors.iter().enumerate() {
         if scales.contains(&index) {
@@ -46,7 +45,8 @@ pub(super) fn all(found: &mut Found<'_>) {
             };
             // A constant of ONNX is infinite where a maximum begins, and in masks.
             let is_start = looked.is_of_onnx && looked.report.elements == 1 && kind != "NaN";
-            let severity = if is_start { Severity::Note } else { NONFINITE.severity };
+            let is_meant = is_start || looked.report.is_of_trainer() && kind != "NaN";
+            let severity = if is_meant { Severity::Note } else { NONFINITE.severity };
             found.at(&NONFINITE, severity, index, Some(first.coordinate.clone()), message);
         }
         empty(found, index, looked, codes.contains(&index));
@@ -60,34 +60,21 @@ pub(super) fn all(found: &mut Found<'_>) {
         } else if matches!(looked.tensor.content, Content::Floats { .. })
             && name.contains(char::is_alphabetic)
         {
-            let kin = (of_all_layers(name), looked.shape());
-            let (all, zero): &mut (usize, Vec<usize>) = zero_of_kin.entry(kin).or_default();
-            *all += 1;
-            zero.extend(looked.is_all_zero().then_some(index));
+            kin.entry((of_all_layers(name), looked.shape())).or_default().push(index);
         }
     }
-    if let (count, [first, ..]) = (lora_b.0, lora_b.1.as_slice())
-        && count == lora_b.1.len()
-    {
-        let message = format!("all {count} matrices B are zero: the adapter changes nothing");
-        found.add(&LORA_B_ZERO, *first, None, message);
+    if let (count, zero @ [first, ..]) = (lora_b.0, lora_b.1.as_slice()) {
+        let (all, zero) = (count == zero.len(), zero.len());
+        let (severity, message) = if all {
+            let why = "the adapter changes nothing";
+            (Severity::Note, format!("all {count} matrices B are zero: {why}"))
+        } else {
+            let why = "they were not trained, or were lost";
+            (Severity::Warning, format!("{zero} of {count} matrices B are zero: {why}"))
+        };
+        found.push(&LORA_B_ZERO, severity, *first, None, message);
     }
-    for (all, zero) in zero_of_kin.into_values().filter(|(all, zero)| zero.len() < *all) {
-        for &index in &zero {
-            let looked = found.looked(index);
-            let others = format!("{} of {all} layers are", zero.len());
-            if looked.shape().len() > 1 {
-                // Pruned experts exist.
-                let is_expert = of_all_experts(looked.name()).is_some();
-                let severity = if is_expert { Severity::Warning } else { ALL_ZERO.severity };
-                let message = format!("every weight is zero; {others}");
-                found.push(&ALL_ZERO, severity, index, None, message);
-            } else if looked.name().contains("norm") && looked.name().ends_with("weight") {
-                let message = format!("every weight of the norm is zero; {others}");
-                found.add(&NORM_ZERO, index, None, message);
-            }
-        }
-    }
+    kin::all(found, &kin);
 }
 
 /// `is_part` is whether the tensor belongs to a quantised matrix.
@@ -117,11 +104,24 @@ fn magnitude(found: &mut Found<'_>, index: usize, looked: &Looked, is_scale: boo
         && !is_scale
         && (looked.report.elements == 1 || value >= largest(Format::Bf16));
     let severity = if is_constant { Severity::Note } else { MAGNITUDE.severity };
-    let those = (value > bound)
-        .then(|| looked.those(|number| number.is_finite() && number.abs() > bound))
-        .flatten();
-    if let Some((first, count)) = those {
-        let message = format!("{} ({count} above {}) {why}", rounded(value), rounded(bound));
+    if value > bound {
+        above(found, index, severity, bound, why);
+    }
+}
+
+/// Reports the finite numbers of a tensor above a bound.
+pub(super) fn above(
+    found: &mut Found<'_>,
+    index: usize,
+    severity: Severity,
+    bound: f64,
+    why: &str,
+) {
+    let looked = found.looked(index);
+    let those = looked.those(|number| number.is_finite() && number.abs() > bound);
+    if let (Some((first, count)), Some(most)) = (those, looked.max_abs()) {
+        let value = rounded(most.value.abs());
+        let message = format!("{value} ({count} above {}) {why}", rounded(bound));
         found.push(&MAGNITUDE, severity, index, Some(first), message);
     }
 }

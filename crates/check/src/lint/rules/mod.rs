@@ -3,6 +3,8 @@
 mod codes;
 mod config;
 mod content;
+mod inserted;
+mod kin;
 mod scales;
 mod siblings;
 
@@ -19,7 +21,8 @@ pub(super) fn all<'a>(
     wrong: Vec<(usize, String)>,
     names: &mut BTreeSet<&'a str>,
 ) -> Vec<Finding> {
-    let mut found = Found { model, findings: Vec::new() };
+    let inserted = inserted::Inserted::new(&model.tensors);
+    let mut found = Found { model, findings: Vec::new(), inserted };
     let shapes = wrong.into_iter();
     shapes.for_each(|(index, why)| found.add(&super::finding::SCALE_SHAPE, index, None, why));
     config::all(&mut found);
@@ -37,6 +40,7 @@ pub(super) fn all<'a>(
 struct Found<'a> {
     model: &'a Model,
     findings: Vec<Finding>,
+    inserted: inserted::Inserted<'a>,
 }
 
 impl<'a> Found<'a> {

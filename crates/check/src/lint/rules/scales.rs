@@ -33,6 +33,18 @@ pub(super) fn of_matrix(found: &mut Found<'_>, matrix: &Matrix) {
             mantissa(found, index, looked);
         }
     }
+    // The numbers that codes of bitsandbytes stand for, and those that scale its scales.
+    let is_map = |ending: &str| ending.ends_with("quant_map") || ending.ends_with("nested_absmax");
+    for (_, &(_, index)) in matrix.parts.iter().filter(|(ending, _)| is_map(ending)) {
+        if found.looked(index).is_all_zero() {
+            found.add(
+                &SCALE_ZERO,
+                index,
+                None,
+                "all numbers are zero, and so are the weights".to_owned(),
+            );
+        }
+    }
     fused(found, matrix);
 }
 
@@ -61,6 +73,10 @@ fn nonfinite(found: &mut Found<'_>, index: usize, looked: &Looked) {
 fn zero(found: &mut Found<'_>, matrix: &Matrix, part: Part, index: usize, looked: &Looked) {
     let zeros = looked.report.stats.as_ref().map_or(0, |stats| stats.zeros);
     let legal = if part == Part::Scale { matrix.layout.zero } else { Legal::No };
+    if legal == Legal::Yes && looked.is_all_zero() && zeros > 1 {
+        let message = format!("all {zeros} scales are zero, and so are the weights");
+        return found.add(&SCALE_ZERO, index, None, message);
+    }
     if zeros == 0 || legal == Legal::Yes {
         return;
     }

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Found;
 use crate::lint::finding::{
-    CONFIG_DISAGREES, DUPLICATE_SET, EXPERT_SIBLING_MISSING, ORPHAN_SCALE, SCALE_SHAPE,
-    SIBLING_MISSING, Severity,
+    CONFIG_DISAGREES, CONFIG_UNREADABLE, DUPLICATE_SET, EXPERT_SIBLING_MISSING, ORPHAN_SCALE,
+    SCALE_SHAPE, SIBLING_MISSING, Severity,
 };
 use crate::lint::layouts::{ONLY_SCALES, Part, is_f8, is_integer};
-use crate::lint::model::{Looked, Matrix};
+use crate::lint::model::{Looked, Matrix, Model};
 use crate::lint::names::{of_all_experts, of_all_layers};
 use crate::model::Content;
 use nonfinite::Format;
+use serde_json::Value;
 
 /// All rules about siblings. A shard alone has some siblings in other shards.
 pub(super) fn all<'a>(found: &mut Found<'a>, names: &mut BTreeSet<&'a str>) {
@@ -45,6 +46,8 @@ fn missing(found: &mut Found<'_>) {
     for matrix in found.matrices() {
         let Some(codes) = matrix.one(Part::Codes) else { continue };
         let looked = found.looked(codes);
+        packed_shape(found, matrix, &looked.tensor.shape);
+        state(found, matrix, codes);
         if matches!(looked.tensor.content, Content::Blocks { .. }) {
             continue;
         }
@@ -60,7 +63,8 @@ fn missing(found: &mut Found<'_>) {
         }
         let needs_global = matrix.layout.has_global && is_nvfp4;
         let needed = (matrix.layout.needs)(&matrix.parts, &matrix.scheme).iter();
-        for ending in needed.filter(|ending| !has(matrix, ending)) {
+        let model = found.model;
+        for ending in needed.filter(|ending| !has(model, matrix, ending)) {
             let message = format!("there is no {}{ending}", matrix.module);
             found.add(&SIBLING_MISSING, codes, None, message);
         }
@@ -70,7 +74,7 @@ fn missing(found: &mut Found<'_>) {
                 continue;
             }
             let dtype = &looked.tensor.dtype;
-            let message = format!("weights of {dtype} have no scales: {}", wanted(matrix));
+            let message = format!("weights of {dtype} have no scales: {}", wanted(found, matrix));
             found.add(&SIBLING_MISSING, codes, None, message);
         } else if needs_global && matrix.one(Part::Global).is_none() {
             let message = "NVFP4 weights have no global scale: loaders take 1.0, or what is in \
@@ -89,21 +93,82 @@ fn missing(found: &mut Found<'_>) {
     }
 }
 
-/// Whether a matrix has a tensor of this ending, with elements. Codes of nf4 and fp4 are alike.
-fn has(matrix: &Matrix, ending: &str) -> bool {
-    let fp4 = ending.replace("nf4", "fp4");
-    matrix.parts.keys().any(|have| *have == ending || *have == fp4)
+/// `weight_shape` of compressed-tensors has the rows and columns of codes in words of 32 bits.
+fn packed_shape(found: &mut Found<'_>, matrix: &Matrix, packed: &[usize]) {
+    let Some(&(_, index)) = matrix.parts.get(".weight_shape") else { return };
+    let (looked, bits) = (found.looked(index), matrix.scheme.bits.unwrap_or(4));
+    let Some(&bytes) = [4, 8].iter().find(|&&bytes| is_integer(&looked.tensor, bytes)) else {
+        return;
+    };
+    let mut shape = Vec::new();
+    looked.elements(bytes, |_, length| {
+        shape.push(length as usize);
+        shape.len() < 2
+    });
+    let (&[.., rows, words], &[of_rows, columns]) = (packed, shape.as_slice()) else { return };
+    if rows != of_rows || columns.saturating_mul(bits).div_ceil(32) != words {
+        let message = format!("{shape:?} are not the rows and columns of codes {packed:?}");
+        found.add(&SCALE_SHAPE, index, None, message);
+    }
 }
 
-/// The names of the scales that a matrix could have.
-fn wanted(matrix: &Matrix) -> String {
-    let endings = matrix.layout.endings.iter().filter(|(_, part)| *part == Part::Scale);
-    let names = endings.filter(|(ending, _)| ending.starts_with('.'));
-    let names: Vec<_> = names.map(|(ending, _)| format!("{}{ending}", matrix.module)).collect();
-    match names.as_slice() {
-        [first, ..] => format!("there is no {first}"),
-        [] => "there are none beside them".to_owned(),
+/// bitsandbytes has the shape of the weights and the size of blocks as JSON in a tensor of bytes.
+fn state(found: &mut Found<'_>, matrix: &Matrix, codes: usize) {
+    const LONGEST: usize = 1 << 16;
+    let mut states = matrix.parts.iter().filter(|(ending, _)| ending.contains(".quant_state."));
+    let Some((_, &(_, index))) = states.next() else { return };
+    let looked = found.looked(index);
+    let Some(text) = looked.bytes(0..looked.tensor.data.length().min(LONGEST)) else { return };
+    let state: Value = match serde_json::from_slice(&text) {
+        Ok(state) => state,
+        Err(error) => {
+            let message = format!("the state of the quantiser is no JSON: {error}");
+            return found.add(&CONFIG_UNREADABLE, index, None, message);
+        }
+    };
+    let number = |value: &Value| usize::try_from(value.as_u64()?).ok();
+    let mut shape = state["shape"].as_array().into_iter().flatten().map(number);
+    let weights = shape.try_fold(1usize, |all, length| all.checked_mul(length?));
+    let block = number(&state["blocksize"]).filter(|&block| block > 0);
+    let (Some(weights), Some(block), Some(scale)) = (weights, block, matrix.one(Part::Scale))
+    else {
+        return;
+    };
+    let [codes_of, scales_of] = [codes, scale].map(|index| found.looked(index).tensor.elements());
+    if weights.div_ceil(2) != codes_of || weights.div_ceil(block) != scales_of {
+        let message = format!(
+            "{weights} weights in blocks of {block} do not fit {codes_of} bytes of codes and \
+             {scales_of} scales"
+        );
+        found.add(&SCALE_SHAPE, index, None, message);
     }
+}
+
+/// Whether a matrix has a tensor of this ending, with elements. Codes of nf4 and fp4 are alike.
+fn has(model: &Model, matrix: &Matrix, ending: &str) -> bool {
+    let fp4 = ending.replace("nf4", "fp4");
+    matrix.parts.iter().any(|(have, (_, index))| {
+        (*have == ending || *have == fp4) && model.tensors[*index].tensor.elements() > 0
+    })
+}
+
+/// The name of the scale that a matrix should have: that of other matrices whose codes have the
+/// same ending, or the first of the layout.
+fn wanted(found: &Found<'_>, matrix: &Matrix) -> String {
+    let of = |part: Part| {
+        move |parts: &Matrix| {
+            let mut parts = parts.parts.iter();
+            parts.find_map(|(ending, (of, _))| (*of == part).then_some(*ending))
+        }
+    };
+    let codes = of(Part::Codes)(matrix);
+    let alike = found.matrices().iter().filter(|other| of(Part::Codes)(other) == codes);
+    let mut endings = matrix.layout.endings.iter().filter(|(ending, part)| {
+        *part == Part::Scale && (codes == Some("") || ending.starts_with('.'))
+    });
+    let ending = alike.filter_map(of(Part::Scale)).next();
+    let ending = ending.or_else(|| endings.next().map(|(ending, _)| *ending));
+    format!("there is no {}{}", matrix.module, ending.unwrap_or_default())
 }
 
 /// Experts of a layer have the same tensors.
@@ -169,7 +234,10 @@ fn orphans(found: &mut Found<'_>) {
         let is_left = name.contains("_quantizer.")
             || name.ends_with("_amax")
             || name.ends_with("_double_scale");
-        let is_scale = ONLY_SCALES.iter().any(|ending| name.ends_with(ending));
+        // Other models have such names, too.
+        let is_of_blocks = name.ends_with("_scales") || name.ends_with(".scales");
+        let is_scale = ONLY_SCALES.iter().any(|ending| name.ends_with(ending))
+            || is_of_blocks && (found.model.config.is_quantised() || is_integer(&looked.tensor, 1));
         let message = if is_left {
             "the state of a quantiser, which no loader reads"
         } else if is_scale && !owned.contains(&index) {
