@@ -41,10 +41,23 @@ impl<'a> TensorView<'a> {
     pub fn mask<'o>(&self, predicate: Predicate, out: impl Into<MaskOut<'o>>) -> Result<(), Error> {
         let mut out = out.into();
         self.mask_where(&self.rule(predicate), out.reborrow())?;
-        if self.nan_besides(predicate).is_some() {
-            self.positions(Predicate::Nan).for_each(|i| out.set(i, true));
+        if let Some(nan) = self.nan_besides(predicate) {
+            self.each_in_mask(nan, &mut |i| out.set(i, true));
         }
         Ok(())
+    }
+
+    /// Calls `f` with the index of each element for which the rule holds: by masks, so that a
+    /// program that asks for masks links no other leaf.
+    #[inline(never)]
+    fn each_in_mask(&self, rule: &Rule, f: &mut dyn FnMut(usize)) {
+        let (mut room, mut first) = ([false; 1024], 0);
+        while first < self.len() {
+            let mask = &mut room[..self.part_len(first, 1024)];
+            self.part(first, mask.len()).mask_here(rule, MaskOut::from(&mut *mask));
+            mask.iter().enumerate().filter(|(_, hit)| **hit).for_each(|(i, _)| f(first + i));
+            first += mask.len();
+        }
     }
 
     #[inline(always)]
@@ -77,8 +90,8 @@ impl<'a> TensorView<'a> {
         strided::mask_into(self.backend, &self.tensor, &rule, MaskView::from(&mut out))?;
         let nulls = self.validity.iter().flat_map(|validity| validity.nulls());
         nulls.for_each(|null| out.set(null, false));
-        if self.nan_besides(predicate).is_some() {
-            self.positions(Predicate::Nan).for_each(|i| out.set(i, true));
+        if let Some(nan) = self.nan_besides(predicate) {
+            self.each_in_mask(nan, &mut |i| out.set(i, true));
         }
         Ok(())
     }
