@@ -130,8 +130,8 @@ impl Threshold {
         self.format.to_f64(self.code)
     }
 
-    /// The rule for magnitudes above the threshold, of elements of `format`, which have `size` bytes
-    /// and these bits of a magnitude.
+    /// The rule for magnitudes above the threshold, of elements of `format`, which have `size`
+    /// bytes and these bits of a magnitude.
     ///
     /// # Panics
     /// If the threshold is for another format.

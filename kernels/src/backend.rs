@@ -2,9 +2,9 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// The list of backends, best first: the module, the name, and the length in bytes from which on byte
-/// masks skip groups without a hit, since the faster a backend compares, the longer a mask must be
-/// for this to pay. Then whether `detect` of the module asks for POPCNT and BMI2.
+/// The list of backends, best first: the module, the name, and the length in bytes from which on
+/// byte masks skip groups without a hit, since the faster a backend compares, the longer a mask
+/// must be for this to pay. Then whether `detect` of the module asks for POPCNT and BMI2.
 /// `backends!(macro (arguments))` calls a macro with the arguments and this list. The scalar
 /// backend, which runs everywhere, is the last.
 macro_rules! backends {

@@ -124,8 +124,8 @@ pub(crate) fn short_census(x: &[u8], bits: u64, classes: Classes) -> Census {
     tally.census()
 }
 
-/// The census, by the rules for NaN and for NaN or infinite. `hit` is the first line with an element
-/// that is NaN or infinite.
+/// The census, by the rules for NaN and for NaN or infinite. `hit` is the first line with an
+/// element that is NaN or infinite.
 ///
 /// A lone line with hits is counted hit by hit. A line near the one before begins a run, which a
 /// leaf counts, and a longer run follows where hits are dense.

@@ -17,9 +17,9 @@
 
 use crate::element::read;
 
-/// What is asked of the bits of one element. The fields other than `mask`, `flip`, `width`, `tilted`
-/// and `least` follow from these. They are set when the rule is made, so that a leaf finds out
-/// nothing about its rule.
+/// What is asked of the bits of one element. The fields other than `mask`, `flip`, `width`,
+/// `tilted` and `least` follow from these. They are set when the rule is made, so that a leaf finds
+/// out nothing about its rule.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(Hash))]
 // In this order, so that the compiler does not load `flip` and `least` at once: a wide load waits

@@ -106,8 +106,8 @@ fn all<I: Isa, const W: usize, const N: usize, const OP: u8>(
     }
 }
 
-/// Writes the answers of groups without a hit, from the beginning on. Returns the bytes whose answers
-/// are written.
+/// Writes the answers of groups without a hit, from the beginning on. Returns the bytes whose
+/// answers are written.
 #[inline(always)]
 pub(crate) fn skip<I: Isa, const W: usize>(
     isa: I,

@@ -19,9 +19,9 @@ pub(crate) trait Greatest: Isa {
     /// The greater of `a` and `b` in each lane. For `W` of 8, only upper halves need be compared.
     fn max<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V;
 
-    /// [`Isa::screen`]. Of elements of 8 bytes, the upper halves are compared: AVX2 has no maximum of
-    /// 64-bit lanes, and that of AVX-512 takes twice the time. An element may be above the limit if
-    /// its upper half is at least the upper half of `limit + 1`.
+    /// [`Isa::screen`]. Of elements of 8 bytes, the upper halves are compared: AVX2 has no maximum
+    /// of 64-bit lanes, and that of AVX-512 takes twice the time. An element may be above the limit
+    /// if its upper half is at least the upper half of `limit + 1`.
     #[inline(always)]
     fn limits<const W: usize>(self, screen: Screen) -> [Self::V; 3] {
         let limit = if W == 8 { screen.least + 1 } else { screen.least };

@@ -10,8 +10,8 @@
 //! scale is clean although its product with a weight may overflow: in MXFP4, the scale 0xFE with
 //! weights from 2 on, and the scale 0xFD with weights from 4 on, give infinity in f32.
 //!
-//! A model may be split into files whose names end in `-00001-of-00003.gguf`. Each is checked alone.
-//! A part that is not beside the others counts as a damaged part of each.
+//! A model may be split into files whose names end in `-00001-of-00003.gguf`. Each is checked
+//! alone. A part that is not beside the others counts as a damaged part of each.
 
 mod header;
 
