@@ -94,7 +94,7 @@ impl Format {
     }
 }
 
-/// The number of [`Predicate::exceeds`], for elements of one format.
+/// The number of [`crate::Predicate::exceeds`], for elements of one format.
 ///
 /// Two thresholds are equal if the same elements of the same format exceed them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
