@@ -182,21 +182,21 @@ impl Backend {
     /// The index into a table of leaves: the number of `backend`, or of the active backend if
     /// `None`. 0 before a backend is active.
     #[inline(always)]
-    pub(crate) fn entry(backend: Option<Self>) -> usize {
+    pub(crate) fn index(backend: Option<Self>) -> usize {
         backend.map_or_else(|| ACTIVE.load(Ordering::Relaxed), |backend| backend.0).into()
     }
 
     /// Whether the backend, or the active one if `None`, shows that the CPU has POPCNT and BMI2.
     #[inline]
     pub(crate) fn has_popcnt(backend: Option<Self>) -> bool {
-        Self::entry(backend).checked_sub(1).is_some_and(|i| BACKENDS[i].popcnt)
+        Self::index(backend).checked_sub(1).is_some_and(|i| BACKENDS[i].popcnt)
     }
 
     /// The length in bytes from which on byte masks skip groups without a hit.
     #[inline(always)]
     pub(crate) fn skips_from(backend: Option<Self>) -> usize {
         // Before a backend is active, any length does: skipping changes no answer.
-        BACKENDS[Self::entry(backend).saturating_sub(1)].skips_from
+        BACKENDS[Self::index(backend).saturating_sub(1)].skips_from
     }
 }
 

@@ -184,7 +184,7 @@ impl<'x> Windows<'x> {
 
     /// The bytes between the beginning of the input and the window of one line.
     #[inline(always)]
-    pub(crate) fn place(self) -> usize {
+    pub(crate) fn offset(self) -> usize {
         self.at.min(self.last::<1>()).addr() - self.x.0.as_ptr().addr()
     }
 }
@@ -199,7 +199,7 @@ pub(crate) struct Turns<'a, const W: usize, const N: usize> {
     /// As many places as elements follow `x`.
     out: *mut MaybeUninit<bool>,
     /// For the address of the next turn: see [`alignment`].
-    mask: usize,
+    alignment: usize,
     both: PhantomData<(&'a [u8], &'a mut Places)>,
 }
 
@@ -212,10 +212,10 @@ impl<'a, const W: usize, const N: usize> Turns<'a, W, N> {
     #[inline(always)]
     pub(crate) fn new(x: &'a [u8], out: &'a mut Places, align: bool) -> Self {
         assert!(x.len() >= 64 * N && x.len() == out.len() * W);
-        let mask = if align { alignment(x, W) } else { !0 };
+        let alignment = if align { alignment(x, W) } else { !0 };
         let (at, out) = (x.as_ptr(), out.as_mut_ptr());
         let last = at.wrapping_add(x.len()).wrapping_sub(64 * N);
-        Self { x: at, at, last, out, mask, both: PhantomData }
+        Self { x: at, at, last, out, alignment, both: PhantomData }
     }
 
     /// The lines of the turn and their places.
@@ -239,7 +239,7 @@ impl<'a, const W: usize, const N: usize> Turns<'a, W, N> {
     /// Moves to the next turn, which begins after this one, or 63 bytes earlier at most.
     #[inline(always)]
     pub(crate) fn advance(&mut self) {
-        self.at = self.at.wrapping_add(64 * N).map_addr(|at| at & self.mask).min(self.last);
+        self.at = self.at.wrapping_add(64 * N).map_addr(|at| at & self.alignment).min(self.last);
     }
 }
 

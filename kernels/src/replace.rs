@@ -126,7 +126,7 @@ fn replace_by(
     // From the piece of 1 KiB that has the first hit.
     let x = &mut x[first * size / GROUP * GROUP..];
     let zeros = x.len().next_multiple_of(FOUR) - x.len();
-    let found = in_fours(x, |lines| replace.pick(Some(backend)).run(lines, &codes));
+    let found = by_fours(x, |lines| replace.pick(Some(backend)).run(lines, &codes));
     // The zeros after the last element were counted too, if they are hits.
     if codes.rule.holds(0) { found - elements(zeros, size) } else { found }
 }
@@ -136,7 +136,7 @@ const FOUR: usize = size_of::<Four>();
 
 /// Changes four lines at a time in place. The last bytes are copied to four lines, filled up with
 /// zeros, and copied back if they have changed. Returns the sum of what `change` returns.
-pub(crate) fn in_fours(x: &mut [u8], mut change: impl FnMut(&mut [Four]) -> usize) -> usize {
+pub(crate) fn by_fours(x: &mut [u8], mut change: impl FnMut(&mut [Four]) -> usize) -> usize {
     let (fours, few) = x.split_at_mut(x.len() & !(FOUR - 1));
     let mut sum = change(fours.as_chunks_mut().0.as_chunks_mut().0);
     if !few.is_empty() {

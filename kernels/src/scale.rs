@@ -6,7 +6,7 @@
 //! numbers in f32. The rounding mode is taken to be to nearest, as all Rust code may assume.
 
 use crate::backend::Backend;
-use crate::replace::in_fours;
+use crate::replace::by_fours;
 use crate::rule::Rule;
 use crate::tables::{Multiply, Table, Tables};
 
@@ -36,5 +36,5 @@ pub fn scale(backend: Option<Backend>, x: &mut [u8], float: Float, factor: f64) 
     };
     let (multiply, bf16) = (table.pick(backend), float == Float::Bf16);
     let (special, whole) = (Rule::equal(size, exponent, exponent), x.len() / size * size);
-    in_fours(&mut x[..whole], |lines| multiply.run(lines, &special, bf16, factor).into()) != 0
+    by_fours(&mut x[..whole], |lines| multiply.run(lines, &special, bf16, factor).into()) != 0
 }

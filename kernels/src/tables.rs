@@ -49,7 +49,7 @@ impl<L: Copy> Table<L> {
     #[inline(always)]
     pub(crate) fn pick(&self, backend: Option<Backend>) -> L {
         // No number is greater: the minimum only tells the compiler so.
-        self.0[Backend::entry(backend).min(ENTRIES - 1)]
+        self.0[Backend::index(backend).min(ENTRIES - 1)]
     }
 }
 

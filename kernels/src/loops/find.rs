@@ -24,7 +24,7 @@ use crate::tuning::EIGHT_FROM;
 /// if there is no such group.
 #[inline(always)]
 pub(crate) fn screen<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) -> usize {
-    first_group::<I, W>(isa, x, rule).map_or(x.len(), Windows::place)
+    first_group::<I, W>(isa, x, rule).map_or(x.len(), Windows::offset)
 }
 
 /// The first line with an element for which the rule holds. If there is none: the place where the
@@ -41,12 +41,12 @@ pub(crate) fn find<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) -> 
             true => isa.line_bits::<W, { op::TILTED }>(&line.here::<1>()[0], &with),
         };
         if bits != 0 {
-            return Hit { at: line.place(), bits };
+            return Hit { at: line.offset(), bits };
         }
         let Some(next) = line.next::<1>() else { return Hit::none_in(x) };
         line = next;
     }
-    Hit { at: line.place(), bits: 0 }
+    Hit { at: line.offset(), bits: 0 }
 }
 
 /// The first group that passes the screen. No element before it passes.

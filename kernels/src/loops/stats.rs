@@ -203,7 +203,7 @@ pub(crate) fn find_code<I: Order, const W: usize>(
     loop {
         let bits = isa.line_bits::<W, { op::EQUAL }>(&line.here::<1>()[0], &with);
         if bits != 0 {
-            return line.place() / W + bits.trailing_zeros() as usize;
+            return line.offset() / W + bits.trailing_zeros() as usize;
         }
         let Some(next) = line.next::<1>() else { return x.len() / W };
         line = next;

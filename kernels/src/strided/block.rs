@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! memory  a b c d e f g h i j k l
-//! tile    a b   e f   i j           adjacent lines: a b e f i j are copied into a buffer
+//! tile    a b   e f   i j           adjacent runs:  a b e f i j are copied into a buffer
 //! tile    a b c d e f               in one piece: read in place
 //! ```
 
@@ -31,10 +31,10 @@ impl<const BYTES: usize> Room<BYTES> {
 /// The size of the buffer for copied elements, in bytes.
 pub(super) const ROOM: usize = 16384;
 
-/// The costs of a copy, in bytes that are searched in the same time: of one element, and of a line
-/// of adjacent elements (to which twice the bytes of the line are added).
+/// The costs of a copy, in bytes that are searched in the same time: of one element, and of a run
+/// of adjacent elements (to which twice the bytes of the run are added).
 const PER_ELEMENT: usize = 64;
-const PER_LINE: usize = 128;
+const PER_RUN: usize = 128;
 
 /// Loads the elements of tiles.
 pub(super) struct Loader<'a> {
@@ -107,8 +107,8 @@ impl<'a> Loader<'a> {
         let element = self.x.element;
         let (count, span) = (tile.elements(), tile.span());
         let copied = match tile.first() {
-            Some(line) if line.input == 1 => {
-                (count / line.size * PER_LINE).saturating_add(count.saturating_mul(2 * element))
+            Some(run) if run.input == 1 => {
+                (count / run.size * PER_RUN).saturating_add(count.saturating_mul(2 * element))
             }
             _ => count.saturating_mul(PER_ELEMENT),
         };

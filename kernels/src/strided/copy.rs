@@ -1,6 +1,6 @@
 //! Copies of elements from one layout to another.
 
-use super::dims::{Dim, line, walk};
+use super::dims::{Dim, steps, walk};
 
 /// Copies the element at each coordinate. Elements have `element` bytes; steps are in elements.
 ///
@@ -17,7 +17,7 @@ pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &[
         (inner, outer) = (outer, inner);
     }
     // SAFETY: as the caller vouches.
-    unsafe { lines(element, from, to, inner, outer, dims.get(2..).unwrap_or(&[])) }
+    unsafe { copy_runs(element, from, to, inner, outer, dims.get(2..).unwrap_or(&[])) }
 }
 
 /// Copies mask bytes to their places: the innermost dimension of `dims` is the one with the least
@@ -26,7 +26,7 @@ pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &[
 /// # Safety
 /// As [`copy`].
 #[inline(never)]
-pub(super) unsafe fn place(from: *const u8, to: *mut u8, dims: &mut [Dim]) {
+pub(super) unsafe fn copy_bytes(from: *const u8, to: *mut u8, dims: &mut [Dim]) {
     let mut inner = dims.first().copied().unwrap_or(Dim::ONE);
     if inner.output == 1
         && inner.input > 1
@@ -36,7 +36,7 @@ pub(super) unsafe fn place(from: *const u8, to: *mut u8, dims: &mut [Dim]) {
         dims.swap(1, along);
         // SAFETY: coordinates of the other dimensions; the rest is as the caller vouches.
         return walk(&dims[2..], &mut |input, output, _| unsafe {
-            turn(from.offset(input), to.offset(output), dims[1], inner);
+            transpose(from.offset(input), to.offset(output), dims[1], inner);
         });
     }
     let mut outer = dims.get(1).copied().unwrap_or(Dim::ONE);
@@ -44,7 +44,7 @@ pub(super) unsafe fn place(from: *const u8, to: *mut u8, dims: &mut [Dim]) {
         (inner, outer) = (outer, inner);
     }
     // SAFETY: as the caller vouches.
-    unsafe { lines(1, from, to, inner, outer, dims.get(2..).unwrap_or(&[])) }
+    unsafe { copy_runs(1, from, to, inner, outer, dims.get(2..).unwrap_or(&[])) }
 }
 
 /// The side of a square of mask bytes that is transposed at once.
@@ -56,7 +56,7 @@ const SIDE: usize = 8;
 /// # Safety
 /// As [`copy`].
 #[inline(never)]
-unsafe fn turn(from: *const u8, to: *mut u8, along: Dim, across: Dim) {
+unsafe fn transpose(from: *const u8, to: *mut u8, along: Dim, across: Dim) {
     for column in (0..along.size).step_by(SIDE).map(|column| column.min(along.size - SIDE)) {
         for row in (0..across.size).step_by(SIDE).map(|row| row.min(across.size - SIDE)) {
             // SAFETY: the rows and columns of a square are within the sizes of the dimensions.
@@ -93,7 +93,7 @@ fn transposed(mut rows: [u64; SIDE]) -> [u64; SIDE] {
 /// # Safety
 /// As [`copy`].
 #[inline(always)]
-unsafe fn lines(
+unsafe fn copy_runs(
     element: usize,
     from: *const u8,
     to: *mut u8,
@@ -103,35 +103,35 @@ unsafe fn lines(
 ) {
     let in_one_piece = inner.input == 1 && inner.output == 1;
     let repeated = element == 1 && inner.input == 0 && inner.output == 1;
-    let copy_line = match element {
+    let copy_run = match element {
         1 => elements::<1>,
         2 => elements::<2>,
         4 => elements::<4>,
         _ => elements::<8>,
     };
     let step = element as isize;
-    let lines_of_bytes = Dim { input: outer.input * step, output: outer.output * step, ..outer };
+    let runs = Dim { input: outer.input * step, output: outer.output * step, ..outer };
     let (size, by, to_by) = (inner.size, inner.input * step, inner.output * step);
     walk(others, &mut |input, output, _| {
         // SAFETY: coordinates of the other dimensions; the rest is as the caller vouches.
         unsafe {
             let (from, to) = (from.offset(input * step), to.offset(output * step));
             if in_one_piece {
-                byte_lines(from, to, size * element, lines_of_bytes);
+                byte_runs(from, to, size * element, runs);
             } else if repeated {
-                line(lines_of_bytes, |input, output| {
+                steps(runs, |input, output| {
                     to.offset(output).write_bytes(*from.offset(input), size);
                 });
             } else {
-                line(lines_of_bytes, |input, output| {
-                    copy_line(from.offset(input), to.offset(output), size, by, to_by);
+                steps(runs, |input, output| {
+                    copy_run(from.offset(input), to.offset(output), size, by, to_by);
                 });
             }
         }
     });
 }
 
-/// Copies a line of `size` elements of `N` bytes. In the input they are `by` bytes apart, in the
+/// Copies a run of `size` elements of `N` bytes. In the input they are `by` bytes apart, in the
 /// output `to_by`. A round copies four, since a round costs more than a copy.
 ///
 /// # Safety
@@ -146,7 +146,7 @@ unsafe fn elements<const N: usize>(
 ) {
     let mut copy_next = |count| {
         for _ in 0..count {
-            // SAFETY: an element of the line, and its place. Arrays of bytes may have any address.
+            // SAFETY: an element of the run, and its place. Arrays of bytes may have any address.
             unsafe { *to.cast::<[u8; N]>() = *from.cast::<[u8; N]>() };
             (from, to) = (from.wrapping_offset(by), to.wrapping_offset(to_by));
         }
@@ -157,38 +157,38 @@ unsafe fn elements<const N: usize>(
     copy_next(size % 4);
 }
 
-/// Copies lines of `size` adjacent bytes.
+/// Copies runs of `size` adjacent bytes.
 ///
 /// # Safety
 /// As [`copy`].
 #[inline(never)]
-unsafe fn byte_lines(from: *const u8, to: *mut u8, size: usize, lines: Dim) {
+unsafe fn byte_runs(from: *const u8, to: *mut u8, size: usize, runs: Dim) {
     // SAFETY: `size` is in the range of `pairs`; the rest is as the caller vouches.
     unsafe {
         match size {
-            1..=2 => pairs::<1>(from, to, size, lines),
-            3..=4 => pairs::<2>(from, to, size, lines),
-            5..=8 => pairs::<4>(from, to, size, lines),
-            9..=16 => pairs::<8>(from, to, size, lines),
-            17..=32 => pairs::<16>(from, to, size, lines),
-            33..=64 => pairs::<32>(from, to, size, lines),
-            65..=128 => pairs::<64>(from, to, size, lines),
-            _ => line(lines, |input, output| {
+            1..=2 => pairs::<1>(from, to, size, runs),
+            3..=4 => pairs::<2>(from, to, size, runs),
+            5..=8 => pairs::<4>(from, to, size, runs),
+            9..=16 => pairs::<8>(from, to, size, runs),
+            17..=32 => pairs::<16>(from, to, size, runs),
+            33..=64 => pairs::<32>(from, to, size, runs),
+            65..=128 => pairs::<64>(from, to, size, runs),
+            _ => steps(runs, |input, output| {
                 core::ptr::copy_nonoverlapping(from.offset(input), to.offset(output), size);
             }),
         }
     }
 }
 
-/// Copies lines of `N` to `2 * N` bytes: the first `N` and the last `N`, which may overlap.
+/// Copies runs of `N` to `2 * N` bytes: the first `N` and the last `N`, which may overlap.
 ///
 /// # Safety
 /// As [`copy`], with `size` in this range.
 #[inline(always)]
-unsafe fn pairs<const N: usize>(from: *const u8, to: *mut u8, size: usize, lines: Dim) {
+unsafe fn pairs<const N: usize>(from: *const u8, to: *mut u8, size: usize, runs: Dim) {
     let last = size - N;
-    line(lines, |input, output| {
-        // SAFETY: both pieces are in the line.
+    steps(runs, |input, output| {
+        // SAFETY: both pieces are in the run.
         unsafe {
             let (from, to) = (from.offset(input), to.offset(output));
             let (first, second) = (*from.cast::<[u8; N]>(), *from.add(last).cast::<[u8; N]>());

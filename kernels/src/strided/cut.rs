@@ -8,7 +8,7 @@ pub(super) struct Cut {
     sizes: [usize; MOST_DIMENSIONS],
 }
 
-/// A line of at least this many adjacent bytes is not copied together with others.
+/// A run of at least this many adjacent bytes is not copied together with others.
 const LONG: usize = 2048;
 
 /// Columns of the input that are read together where the output has another order: at least a cache
@@ -22,17 +22,17 @@ impl Cut {
         Self::new(dims, most, &mut (0..dims.len()).map(|i| (i, usize::MAX)))
     }
 
-    /// [`Cut::whole`], but each long line of adjacent elements is a tile of its own, which is read
-    /// in place. Such a tile has up to `most_of_line` elements.
+    /// [`Cut::whole`], but each long run of adjacent elements is a tile of its own, which is read
+    /// in place. Such a tile has up to `most_of_run` elements.
     #[inline(never)]
-    pub(super) fn lines(dims: &Dims, element: usize, most: usize, most_of_line: usize) -> Self {
+    pub(super) fn runs(dims: &Dims, element: usize, most: usize, most_of_run: usize) -> Self {
         match dims.first() {
-            Some(line)
-                if line.input == 1
-                    && line.size * element >= LONG
-                    && dims.get(1).is_none_or(|next| next.input != line.size as isize) =>
+            Some(run)
+                if run.input == 1
+                    && run.size * element >= LONG
+                    && dims.get(1).is_none_or(|next| next.input != run.size as isize) =>
             {
-                Self::new(dims, most_of_line, &mut core::iter::once((0, usize::MAX)))
+                Self::new(dims, most_of_run, &mut core::iter::once((0, usize::MAX)))
             }
             _ => Self::whole(dims, most),
         }
@@ -55,8 +55,8 @@ impl Cut {
                 Self::new(dims, most, &mut { order })
             }
             _ => {
-                let in_place = dims.first().is_some_and(|line| line.output == 1);
-                Self::lines(dims, element, most, if in_place { usize::MAX } else { most })
+                let in_place = dims.first().is_some_and(|run| run.output == 1);
+                Self::runs(dims, element, most, if in_place { usize::MAX } else { most })
             }
         }
     }

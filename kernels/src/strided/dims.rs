@@ -179,11 +179,11 @@ impl Tile {
 /// The place in the output of coordinate number `i`, innermost dimension first. Not inlined: the
 /// compiler would unroll the loop for the most dimensions of a tile.
 #[inline(never)]
-pub(super) fn place_of(dims: &[Dim], mut i: usize) -> isize {
-    dims.iter().fold(0, |place: isize, dim| {
+pub(super) fn output_of(dims: &[Dim], mut i: usize) -> isize {
+    dims.iter().fold(0, |output: isize, dim| {
         let coordinate = (i % dim.size) as isize;
         i /= dim.size;
-        place.wrapping_add(dim.output.wrapping_mul(coordinate))
+        output.wrapping_add(dim.output.wrapping_mul(coordinate))
     })
 }
 
@@ -201,7 +201,7 @@ pub(super) fn sort(dims: &mut [Dim], key: fn(&Dim) -> usize) {
 
 /// Calls `f` with the places in input and output of each coordinate of a dimension.
 #[inline(always)]
-pub(super) fn line(dim: Dim, mut f: impl FnMut(isize, isize)) {
+pub(super) fn steps(dim: Dim, mut f: impl FnMut(isize, isize)) {
     // The compiler unrolls loops with a count that it can compute, which does not pay for few
     // rounds.
     let one = core::hint::black_box(1);

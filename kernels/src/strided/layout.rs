@@ -144,7 +144,7 @@ pub(super) struct Layout<'a> {
 impl<'a> Layout<'a> {
     /// One dimension of `len` elements, `stride` apart.
     #[inline(always)]
-    pub(super) const fn line(len: usize, stride: isize) -> Self {
+    pub(super) const fn flat(len: usize, stride: isize) -> Self {
         Self { shape: Shape::Line(stride), len, dense: len <= 1 || stride == 1 }
     }
 
@@ -302,8 +302,8 @@ impl<'a> Layout<'a> {
         self.inside_out().any(|(_, size, stride)| size > 1 && stride == 0)
     }
 
-    /// The place of the element with this row-major index, in elements from coordinate 0.
-    pub(super) fn place(&self, mut index: usize) -> isize {
+    /// The offset of the element with this row-major index, in elements from coordinate 0.
+    pub(super) fn offset_of(&self, mut index: usize) -> isize {
         self.inside_out().fold(0, |at: isize, (_, size, stride)| {
             let coordinate = (index % size) as isize;
             index /= size;
@@ -320,11 +320,11 @@ impl<'a> Layout<'a> {
         assert!(first.checked_add(len).is_some_and(|end| end <= self.len), "a part of the tensor");
         let is_box = self.is_box(first, len);
         if self.dense {
-            let layout = if is_box { Self { len, ..*self } } else { Self::line(len, 1) };
+            let layout = if is_box { Self { len, ..*self } } else { Self::flat(len, 1) };
             return (layout, first as isize);
         }
         assert!(is_box, "{len} elements from {first} on are no box");
-        let at = if len == 0 { 0 } else { self.place(first) };
+        let at = if len == 0 { 0 } else { self.offset_of(first) };
         (Self { len, dense: len <= 1, ..*self }, at)
     }
 

@@ -2,9 +2,9 @@
 //! differs from that of indices.
 
 use super::block::{Loader, ROOM, Room};
-use super::copy::place;
+use super::copy::copy_bytes;
 use super::cut::{Cut, Tiles};
-use super::dims::{Dims, Tile, place_of, sort};
+use super::dims::{Dims, Tile, output_of, sort};
 use super::tensor::Tensor;
 use crate::backend::Backend;
 use crate::rule::Rule;
@@ -47,7 +47,7 @@ pub(super) unsafe fn mask(
             let slots = crate::mask_uninit(backend, block, rule, scratch.slots(results));
             sort(tile.list_mut(), |dim| dim.output.unsigned_abs());
             // SAFETY: each byte of the tile, and its place.
-            unsafe { place(slots.as_ptr().cast(), to, tile.list_mut()) };
+            unsafe { copy_bytes(slots.as_ptr().cast(), to, tile.list_mut()) };
         }
     }
 }
@@ -86,11 +86,11 @@ pub(super) fn bits(
     dims.merge();
     let element = x.element();
     let (mut loader, mut room) = (Loader::new(x), Room::new());
-    let mut tiles = Tiles::new(&dims, Cut::lines(&dims, element, STAGE, usize::MAX));
+    let mut tiles = Tiles::new(&dims, Cut::runs(&dims, element, STAGE, usize::MAX));
     while let Some(tile) = tiles.next() {
         let results = tile.elements();
         if results > STAGE || tile.len() == 1 && tile[0].input == 1 {
-            // SAFETY: a line of the tensor, which lies in one piece.
+            // SAFETY: a run of the tensor, which lies in one piece.
             crate::bits(backend, unsafe { loader.load(tile) }, rule, out, offset);
         } else {
             crate::bits(backend, stage(backend, x, tile, rule, &mut room), &SET, out, offset);
@@ -114,7 +114,7 @@ pub(super) fn position(
     while let Some(tile) = tiles.next() {
         let results = stage(backend, x, tile, rule, &mut room);
         if let Some(hit) = crate::position(backend, results, &SET) {
-            return Some(tile.output.wrapping_add(place_of(tile, hit)) as usize);
+            return Some(tile.output.wrapping_add(output_of(tile, hit)) as usize);
         }
     }
     None

@@ -89,9 +89,9 @@ impl<'o> MaskView<'o> {
     /// If there is no such element.
     pub fn set(&mut self, index: usize, answer: bool) {
         assert!(index < self.len(), "result {index} of {}", self.len());
-        let place = self.layout.place(index);
+        let offset = self.layout.offset_of(index);
         // SAFETY: the byte of an element that exists, which is ours.
-        unsafe { self.start.wrapping_offset(place).write(u8::from(answer)) }
+        unsafe { self.start.wrapping_offset(offset).write(u8::from(answer)) }
     }
 
     pub(super) fn layout(&self) -> &Layout<'o> {
@@ -104,7 +104,7 @@ impl<'o> From<MaskOut<'o>> for MaskView<'o> {
     fn from(out: MaskOut<'o>) -> Self {
         let out = out.slots();
         // SAFETY: all bytes of `out`, which is ours for `'o`.
-        unsafe { Self::from_raw(out.as_mut_ptr().cast(), Layout::line(out.len(), 1)) }
+        unsafe { Self::from_raw(out.as_mut_ptr().cast(), Layout::flat(out.len(), 1)) }
     }
 }
 

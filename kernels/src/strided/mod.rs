@@ -1,7 +1,7 @@
 //! Tensors whose elements are not adjacent.
 //!
 //! A [`Tensor`] is memory with sizes and strides, checked when it is made. A question cuts the
-//! tensor into tiles (`cut.rs`): long lines of adjacent elements, or at most 16 KiB. A tile is read
+//! tensor into tiles (`cut.rs`): long runs of adjacent elements, or at most 16 KiB. A tile is read
 //! in place if its elements lie in one piece, or else copied into a buffer (`block.rs`, `copy.rs`),
 //! and a dense kernel answers for the tile. Questions that have few hits begin with a search for a
 //! tile with a hit (`search.rs`). Masks and bits write one result for each element (`mask.rs`), and

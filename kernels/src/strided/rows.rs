@@ -1,18 +1,18 @@
 //! One answer for each row, along any dimension.
 //!
 //! Tiles with hits are found in the order of memory. Long rows of such a tile are asked one by one.
-//! Else the mask of the tile is added to the answers in lines, along one row or across several.
+//! Else the mask of the tile is added to the answers in runs, along one row or across several.
 //!
 //! ```text
 //! rows along memory     rows across memory      mask bytes of a tile
 //! row 0  a b c d        a b c d                 0 1 0 0 | 0 0 0 0 | 1 0 0 1
 //! row 1  e f g h        e f g h
-//! row 2  i j k l        i j k l                 one line: 0 1 0 0
+//! row 2  i j k l        i j k l                 one run:  0 1 0 0
 //!        -->            | row 0, and so on
 //! ```
 
 use super::block::{ROOM, Room};
-use super::dims::{Dim, Dims, Tile, line, place_of, sort, walk};
+use super::dims::{Dim, Dims, Tile, output_of, sort, steps, walk};
 use super::search::Search;
 use super::tensor::Tensor;
 use crate::backend::Backend;
@@ -75,7 +75,7 @@ impl Rows<'_> {
         tile.iter().filter(|dim| dim.row == 0).for_each(|dim| rows.push(*dim));
         let (inner, others) = rows.split_first().map_or((Dim::ONE, &[][..]), |(a, b)| (*a, b));
         (0..others.iter().map(|dim| dim.size).product()).all(|i| {
-            let first = tile.output + place_of(others, i);
+            let first = tile.output + output_of(others, i);
             (0..inner.size as isize).all(|j| self.is_answered((first + j * inner.output) as usize))
         })
     }
@@ -162,9 +162,9 @@ pub fn rows(
     let long = if matches!(out, Rows::Any(_) | Rows::Position(_)) { 64 } else { 256 };
     while let Some(hit) = tiles.next(&mut |tile| out.are_answered(tile)) {
         let (block, tile) = tiles.found();
-        if let [line, rows @ ..] = &**tile
-            && line.row != 0
-            && line.size >= long
+        if let [run, rows @ ..] = &**tile
+            && run.row != 0
+            && run.size >= long
             && rows.iter().all(|dim| dim.input != 0)
         {
             by_row(backend, block, tile, hit, search, rules, repeats, &mut out);
@@ -196,11 +196,11 @@ fn by_row(
     repeats: usize,
     out: &mut Rows<'_>,
 ) {
-    let (element, line, rows) = (search.size(), tile[0], &tile[1..]);
+    let (element, run, rows) = (search.size(), tile[0], &tile[1..]);
     let one = matches!(out, Rows::Any(_) | Rows::Position(_));
     loop {
-        let (row, index) = (at / line.size, at % line.size);
-        let end = (row + 1) * line.size;
+        let (row, index) = (at / run.size, at % run.size);
+        let end = (row + 1) * run.size;
         let rest = &block[at * element..end * element];
         for (class, rule) in rules.iter().enumerate() {
             let Occurrences { count, first } = match one {
@@ -208,7 +208,7 @@ fn by_row(
                 false => crate::occurrences(backend, rest, rule),
             };
             if let Some(first) = first {
-                let place = (tile.output + place_of(rows, row)) as usize;
+                let place = (tile.output + output_of(rows, row)) as usize;
                 let first = tile.row as usize + index + first;
                 out.add(place, class, count * repeats, || first);
             }
@@ -252,13 +252,13 @@ fn add_mask(mask: &[bool], tile: &Tile, class: usize, repeats: usize, out: &mut 
             return;
         }
         match &mut *out {
-            Rows::Any(out) => line(inner, |at, output| {
+            Rows::Any(out) => steps(inner, |at, output| {
                 out[place.wrapping_add_signed(output)] |= mask[at as usize];
             }),
-            Rows::Count(out) => line(inner, |at, output| {
+            Rows::Count(out) => steps(inner, |at, output| {
                 out[place.wrapping_add_signed(output)] += usize::from(mask[at as usize]) * repeats;
             }),
-            out => line(inner, |at, output| {
+            out => steps(inner, |at, output| {
                 if mask[at as usize] {
                     out.add(place.wrapping_add_signed(output), class, repeats, || row);
                 }
@@ -267,13 +267,13 @@ fn add_mask(mask: &[bool], tile: &Tile, class: usize, repeats: usize, out: &mut 
     });
 }
 
-/// The number of hits in a line, and the number of elements before the first.
+/// The number of hits in a run, and the number of elements before the first.
 #[inline(always)]
 fn hits_of(mask: &[bool], along: Dim) -> (usize, usize) {
     let (mut count, mut first) = (0, usize::MAX);
     if along.input != 1 {
         let mut i = 0;
-        line(along, |at, _| {
+        steps(along, |at, _| {
             let hit = mask[at as usize];
             count += usize::from(hit);
             first = first.min(if hit { i } else { usize::MAX });
@@ -300,10 +300,10 @@ fn hits_of(mask: &[bool], along: Dim) -> (usize, usize) {
 }
 
 /// Adds adjacent columns, each of which is part of one row. The compiler vectorises the sums. If
-/// there are few columns, a sum takes several lines at once:
+/// there are few columns, a sum takes several runs at once:
 ///
 /// ```text
-/// mask   0 1 0  0 0 0  1 1 0  0 1 0      four lines of three columns
+/// mask   0 1 0  0 0 0  1 1 0  0 1 0      four runs of three columns
 /// sums   0 1 0  0 0 0  +  1 1 0  0 1 0  =  1 2 0  0 1 0, that is 1 3 0
 /// ```
 #[inline(never)]

@@ -6,7 +6,7 @@
 
 use super::block::{Loader, ROOM};
 use super::cut::{Cut, Tiles};
-use super::dims::{Dims, Tile, place_of};
+use super::dims::{Dims, Tile, output_of};
 use super::tensor::Tensor;
 use crate::backend::Backend;
 use crate::rule::Rule;
@@ -23,7 +23,7 @@ pub(super) struct Search<'s> {
 
 impl<'s> Search<'s> {
     /// Through tiles of at most `most` elements and [`ROOM`] bytes, in the order of `dims`. A long
-    /// line of adjacent elements has at most `most` elements.
+    /// run of adjacent elements has at most `most` elements.
     pub(super) fn new(
         backend: Option<Backend>,
         x: &Tensor<'s>,
@@ -31,7 +31,7 @@ impl<'s> Search<'s> {
         rule: &'s Rule,
         most: usize,
     ) -> Self {
-        let cut = Cut::lines(dims, x.element(), most.min(ROOM / x.element()), most);
+        let cut = Cut::runs(dims, x.element(), most.min(ROOM / x.element()), most);
         let spans = dims.iter().all(|dim| dim.input >= 0);
         Self { backend, rule, loader: Loader::new(x), tiles: Tiles::new(dims, cut), spans }
     }
@@ -82,7 +82,7 @@ pub(super) fn find(
     let mut search = Search::new(backend, x, dims, rule, usize::MAX);
     let hit = search.next(&mut |_| false)?;
     let (_, tile) = search.found();
-    Some(tile.output.wrapping_add(place_of(tile, hit)) as usize)
+    Some(tile.output.wrapping_add(output_of(tile, hit)) as usize)
 }
 
 /// Counts the elements for which each rule holds. `search` must hold wherever any of them does.

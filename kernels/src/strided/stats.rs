@@ -12,7 +12,7 @@ use super::dims::Dims;
 use super::{Tensor, position};
 
 /// The most bytes of a tile that lies in one piece.
-const LINE: usize = 1 << 20;
+const LONGEST: usize = 1 << 20;
 
 /// Statistics of `x`: one pass, and a search for the first element of each class and of the lowest
 /// and the highest number. Indices are in row-major order. An element that is broadcast counts for
@@ -49,7 +49,7 @@ pub fn stats(backend: Option<Backend>, x: &Tensor<'_>, numbers: &Numbers) -> Sta
 /// The tally of the elements of `dims`, in their order. The indices mean nothing.
 fn tally(backend: Backend, x: &Tensor<'_>, dims: &Dims, numbers: &Numbers) -> Tally {
     let element = x.element();
-    let cut = Cut::lines(dims, element, ROOM / element, LINE / element);
+    let cut = Cut::runs(dims, element, ROOM / element, LONGEST / element);
     let (mut loader, mut all) = (Loader::new(x), Tally::default());
     let mut tiles = Tiles::new(dims, cut);
     while let Some(tile) = tiles.next() {

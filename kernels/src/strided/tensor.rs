@@ -38,7 +38,7 @@ impl<'a> Tensor<'a> {
     #[inline(always)]
     #[must_use]
     pub const fn flat(x: &'a [u8], element: usize) -> Self {
-        let layout = Layout::line(elements(x, element), 1);
+        let layout = Layout::flat(elements(x, element), 1);
         Self { start: x.as_ptr(), element, gaps: true, layout, lifetime: PhantomData }
     }
 
@@ -164,7 +164,7 @@ impl<'a> Tensor<'a> {
         }
         assert!(row == 0, "a row of the tensor");
         let start = self.start.wrapping_offset(at.wrapping_mul(self.element as isize));
-        Self { start, layout: Layout::line(along.size, along.input), ..*self }
+        Self { start, layout: Layout::flat(along.size, along.input), ..*self }
     }
 
     /// The dimensions larger than 1 in row-major order.
