@@ -148,13 +148,10 @@ static int step(int number, bool named) {
     /* Heals a bad name. */
     return nf_backend_activate("scalar") == NF_OK && strcmp(nf_backend_name(), "scalar") == 0;
   case 25:
-    return nf_mask(data, NF_FORMAT_F32, COUNT, nf_exceeds(1.0), out) == asked;
-  case 26:
-    return nf_any(data, NF_FORMAT_F32, COUNT, nf_exceeds(1.0), &yes) == asked;
-  case 27:
-    return nf_count(data, NF_FORMAT_F32, COUNT, nf_exceeds(1.0), &result) == asked;
-  case 28:
-    return nf_first(data, NF_FORMAT_F32, COUNT, nf_exceeds(1.0), &result) == asked;
+    return nf_mask(data, NF_FORMAT_F32, COUNT, nf_exceeds(1.0), out) == asked &&
+           nf_any(data, NF_FORMAT_F32, COUNT, nf_exceeds(1.0), &yes) == asked &&
+           nf_count(data, NF_FORMAT_F32, COUNT, nf_exceeds(1.0), &result) == asked &&
+           nf_first(data, NF_FORMAT_F32, COUNT, nf_exceeds(1.0), &result) == asked;
   default:
     return -1;
   }
