@@ -31,13 +31,17 @@
 //! rules, dispatch and tokens.
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// Where no backend is hand-written, such as on wasm, nothing calls the loops over vectors.
 #![cfg_attr(
     not(any(
         all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
         all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
     )),
-    allow(dead_code, unused_imports, unused_macros)
+    allow(
+        dead_code,
+        unused_imports,
+        unused_macros,
+        reason = "no loop over vectors is compiled for a target without a hand-written backend"
+    )
 )]
 
 #[cfg(any(feature = "std", test))]

@@ -57,7 +57,8 @@ fn ones(backend: Option<Backend>, words: impl Iterator<Item = u64>) -> usize {
         fn fast(words: impl Iterator<Item = u64>) -> usize {
             words.map(|word| word.count_ones() as usize).sum()
         }
-        // SAFETY: the CPU has POPCNT and BMI2, all that `fast` enables.
+        // SAFETY: `fast` enables POPCNT and BMI2. `has_popcnt` is true only for a backend that was
+        // detected, and whose row in the list of backends says that its `detect` asks for both.
         return unsafe { fast(words) };
     }
     let _ = has_popcnt;

@@ -36,8 +36,9 @@ impl Width {
 /// backend. Bytes after the last whole element keep their values.
 ///
 /// # Panics
-/// If `nan` is for elements of another width.
+/// If `nan` is for elements of another width, or the rule for NaN or +Inf.
 #[inline]
+#[track_caller]
 pub fn replace<L: Lane>(
     backend: Option<Backend>,
     x: &mut [u8],
@@ -45,23 +46,28 @@ pub fn replace<L: Lane>(
     values: Values,
 ) -> usize {
     assert!(nan.size() == L::SIZE, "a rule for elements of another width");
-    replace_by(Width::of::<L>(), backend, x, nan, values)
+    replace_by(Width::of::<L>(), backend, x, &Codes::new(nan, values))
 }
 
 /// [`crate::typed::replace`] for elements whose width the rule says.
+///
+/// # Panics
+/// If `nan` is the rule for NaN or +Inf.
+#[track_caller]
 pub fn replace_of_bytes(
     backend: Option<Backend>,
     x: &mut [u8],
     nan: &Rule,
     values: Values,
 ) -> usize {
-    replace_by(Width::of_bytes(nan), backend, x, nan, values)
+    replace_by(Width::of_bytes(nan), backend, x, &Codes::new(nan, values))
 }
 
 /// Like [`replace`], but writes a copy of `x` to `out`, with NaN and infinities replaced.
 ///
 /// # Panics
-/// If `out` is not as long as `x`, or `nan` is of another width; nothing is written then.
+/// If `out` is not as long as `x`, or if `nan` is for elements of another width or the rule for NaN
+/// or +Inf; nothing is written then.
 #[inline]
 #[track_caller]
 pub fn replace_into<L: Lane>(
@@ -72,13 +78,13 @@ pub fn replace_into<L: Lane>(
     values: Values,
 ) -> usize {
     assert!(nan.size() == L::SIZE, "a rule for elements of another width");
-    replace_into_by(Width::of::<L>(), backend, x, out, nan, values)
+    replace_into_by(Width::of::<L>(), backend, x, out, &Codes::new(nan, values))
 }
 
 /// [`crate::typed::replace_into`] for elements whose width the rule says.
 ///
 /// # Panics
-/// If `out` is not as long as `x`; nothing is written then.
+/// If `out` is not as long as `x`, or if `nan` is the rule for NaN or +Inf; nothing is written then.
 #[track_caller]
 pub fn replace_into_of_bytes(
     backend: Option<Backend>,
@@ -87,7 +93,7 @@ pub fn replace_into_of_bytes(
     nan: &Rule,
     values: Values,
 ) -> usize {
-    replace_into_by(Width::of_bytes(nan), backend, x, out, nan, values)
+    replace_into_by(Width::of_bytes(nan), backend, x, out, &Codes::new(nan, values))
 }
 
 #[inline(never)]
@@ -97,15 +103,15 @@ fn replace_into_by(
     backend: Option<Backend>,
     x: &[u8],
     out: &mut [u8],
-    nan: &Rule,
-    values: Values,
+    codes: &Codes,
 ) -> usize {
-    let (given, results) = (elements(x.len(), nan.size()), elements(out.len(), nan.size()));
+    let size = codes.rule.size();
+    let (given, results) = (elements(x.len(), size), elements(out.len(), size));
     assert!(x.len() == out.len(), "{given} elements, but an output for {results}");
     let mut found = 0;
     for (x, out) in x.chunks(COPIED).zip(out.chunks_mut(COPIED)) {
         out.copy_from_slice(x);
-        found += replace_by(width, backend, out, nan, values);
+        found += replace_by(width, backend, out, codes);
     }
     found
 }
@@ -115,18 +121,16 @@ fn replace_by(
     Width { position, replace }: Width,
     backend: Option<Backend>,
     x: &mut [u8],
-    nan: &Rule,
-    values: Values,
+    codes: &Codes,
 ) -> usize {
-    let backend = backend.unwrap_or_else(Backend::active);
-    let (codes, size) = (Codes::new(nan, values), nan.size());
+    let (backend, size) = (backend.unwrap_or_else(Backend::active), codes.rule.size());
     let whole = elements(x.len(), size) * size;
     let x = &mut x[..whole];
     let Some(first) = position(Some(backend), x, &codes.rule) else { return 0 };
     // From the piece of 1 KiB that has the first hit.
     let x = &mut x[first * size / GROUP * GROUP..];
     let zeros = x.len().next_multiple_of(FOUR) - x.len();
-    let found = by_fours(x, |lines| replace.pick(Some(backend)).run(lines, &codes));
+    let found = by_fours(x, |lines| replace.pick(Some(backend)).run(lines, codes));
     // The zeros after the last element were counted too, if they are hits.
     if codes.rule.holds(0) { found - elements(zeros, size) } else { found }
 }

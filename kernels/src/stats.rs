@@ -35,9 +35,9 @@
 //! valid elements change nothing. The last elements of a part, fewer than 64, are copied to a block
 //! of 64, and the number that takes the place of nulls fills the block.
 //!
-//! A call on 1 KiB takes less time in the loops than between them. So what is not for the parts
-//! behind the first stands in one function, and nothing is read just after it was written in other
-//! pieces: such a load waits until all instructions before it are done.
+//! A call on 1 KiB spends less time in the loops than between them. So one function has all that a
+//! short call runs, and no load reads what several narrower stores have just written: such a load
+//! waits until these stores are done.
 
 use crate::backend::Backend;
 use crate::by_width;

@@ -261,3 +261,31 @@ fn replacing_by_other_rules() {
         }
     }
 }
+
+/// A rule that holds for zero replaces every element of a run of zeros.
+#[test]
+fn replacing_what_is_usual() {
+    let values = Values { nan: 9, pos_inf: 9, neg_inf: 9 };
+    for size in [1, 2, 4, 8] {
+        let rule = Rule::equal(size, 0x40, 0x40).not();
+        for backend in backends() {
+            let mut x = vec![0; 3000 * size];
+            assert_eq!(replace(backend, &mut x, &rule, values), 3000, "{backend:?} {rule:?}");
+            assert_eq!(x, element(9, size).repeat(3000), "{backend:?} {rule:?}");
+        }
+    }
+}
+
+/// The rule for NaN or +Inf does not say which elements are NaN.
+#[test]
+#[cfg(not(target_family = "wasm"))]
+fn replacing_needs_the_rule_for_nan() {
+    let (rule, x) = (Rule::nan_or_pos_inf(4, 0x7F80_0000), [0xFF; 64]);
+    let values = Values { nan: 0, pos_inf: 0, neg_inf: 0 };
+    let (mut here, mut there) = (x, [7; 64]);
+    let replaced = std::panic::catch_unwind(move || replace(None, &mut here, &rule, values));
+    assert!(replaced.is_err());
+    let copied = std::panic::AssertUnwindSafe(|| replace_into(None, &x, &mut there, &rule, values));
+    assert!(std::panic::catch_unwind(copied).is_err());
+    assert_eq!(there, [7; 64]);
+}

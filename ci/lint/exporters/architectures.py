@@ -28,7 +28,7 @@ D_MODEL = dict(d_model=64, num_heads=4, num_layers=2, d_kv=16, d_ff=128, decoder
 N_EMBD = dict(n_embd=64, n_layer=2, n_head=4, n_positions=64, n_inner=128)
 MLA = dict(q_lora_rank=32, kv_lora_rank=16, qk_rope_head_dim=16, qk_nope_head_dim=16, v_head_dim=16,
            num_key_value_heads=4, first_k_dense_replace=1, n_group=1, topk_group=1)  # fmt: skip
-# By the name of the model without `Config`: what is not as above.
+# Other sizes, by the name of the model without `Config`.
 CHANGES = {
     "Albert": dict(embedding_size=64), "Bart": D_MODEL, "Bloom": N_EMBD, "DeepseekV2": MLA,
     "DeepseekV3": MLA, "DistilBert": dict(dim=64, n_layers=2, n_heads=4, hidden_dim=128),

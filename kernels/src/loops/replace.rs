@@ -28,8 +28,8 @@ pub(super) fn may_hit<I: Isa, const W: usize>(isa: I, lines: &Four, rule: &Rule)
     }
 }
 
-/// Writes other codes over the hits of a rule that is not tilted. Returns the number of hits. Four
-/// lines that cannot have a hit are not written.
+/// Writes other codes over the elements for which a rule holds, which is not tilted. Returns their
+/// number. Four lines without such an element are not written.
 #[inline(always)]
 pub(crate) fn replace<I: Blend, const W: usize>(isa: I, x: &mut [Four], codes: &Codes) -> usize {
     let (with, Values { nan, pos_inf, neg_inf }) = (isa.with::<W>(&codes.rule), codes.values);
@@ -37,7 +37,8 @@ pub(crate) fn replace<I: Blend, const W: usize>(isa: I, x: &mut [Four], codes: &
     let [pos_inf, neg_inf] = [codes.pos_inf, codes.neg_inf].map(|bits| isa.splat::<W>(bits));
     let mut found = 0;
     for lines in x {
-        if !may_hit::<I, W>(isa, lines, &codes.rule) {
+        // Where the rule holds for what is usual, the screen finds the other elements.
+        if !codes.rule.usual() && !may_hit::<I, W>(isa, lines, &codes.rule) {
             continue;
         }
         let mut counts = [isa.splat::<1>(0); 2];

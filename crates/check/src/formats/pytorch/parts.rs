@@ -94,6 +94,7 @@ impl Parts {
         let items =
             walk::walk(pickle, source.bytes, source.root).ok_or_else(|| long_names(source.name))?;
         for item in items {
+            let before = self.tensors.len();
             match item {
                 Item::Tensor(found) => {
                     let Some(place) = storage(&found.storage) else {
@@ -113,7 +114,7 @@ impl Parts {
                     self.unreadable(name, bytes, "bytes in a pickle that could be anything");
                 }
             }
-            if let Some(tensor) = self.tensors.last_mut().filter(|_| has_state) {
+            for tensor in self.tensors[before..].iter_mut().filter(|_| has_state) {
                 let key = tensor.name.as_deref().and_then(|name| name.rsplit('.').next());
                 if tensor.is_scanned() && tensor.elements() == 1 && key.is_some_and(is_best) {
                     tensor.dtype.push_str(Tensor::OF_TRAINER);

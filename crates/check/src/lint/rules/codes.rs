@@ -133,10 +133,12 @@ fn all_zero(found: &mut Found<'_>, matrix: &Matrix) {
     }
     // Pruned experts exist: one alone is less certain.
     let is_expert = of_all_experts(looked.name()).is_some();
-    let severity = match () {
-        () if found.inserted.has(looked.name()) => Severity::Note,
-        () if is_expert => Severity::Warning,
-        () => Severity::Error,
+    let severity = if found.inserted.has(looked.name()) {
+        Severity::Note
+    } else if is_expert {
+        Severity::Warning
+    } else {
+        Severity::Error
     };
     let message = format!("all {length} bytes of the weights are zero");
     found.push(&CODES_ALL_ZERO, severity, index, None, message);
