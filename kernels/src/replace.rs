@@ -84,7 +84,8 @@ pub fn replace_into<L: Lane>(
 /// [`crate::typed::replace_into`] for elements whose width the rule says.
 ///
 /// # Panics
-/// If `out` is not as long as `x`, or if `nan` is the rule for NaN or +Inf; nothing is written then.
+/// If `out` is not as long as `x`, or if `nan` is the rule for NaN or +Inf. Nothing is then
+/// written.
 #[track_caller]
 pub fn replace_into_of_bytes(
     backend: Option<Backend>,

@@ -138,6 +138,10 @@ impl Rows<'_> {
         ask: &(impl Fn(&TensorView<'_>, &mut [A]) + Sync),
     ) -> Result<(), Error> {
         self.check(out.len())?;
+        if out.is_empty() {
+            // The product of the sizes may overflow.
+            return Ok(());
+        }
         #[cfg(feature = "rayon")]
         if self.axis != 0
             && let Some(threads) = self.view.shared()

@@ -213,6 +213,22 @@ fn edges_of_layouts() {
         .unwrap();
     assert!(none.is_empty() && none.all(Predicate::Nan) && !none.any(Predicate::Never));
     assert_eq!((none.count(Predicate::Finite), none.position(Predicate::Finite)), (0, None));
+    // No row, and the product of the other sizes overflows: nothing may be multiplied.
+    let sizes = [3, usize::MAX, usize::MAX, 0];
+    let none = TensorView::strided(&x[..0], 77, &sizes, &[isize::MIN; 4]).unwrap();
+    let nulls = none.with_validity(&[], 0).unwrap();
+    let large = Predicate::exceeds(Format::F32, 1.0).unwrap();
+    for predicate in [Predicate::Nan, Predicate::Finite, large] {
+        for view in [none, nulls] {
+            for rows in (0..3).map(|axis| view.rows(axis).unwrap()) {
+                rows.any(predicate, &mut []).unwrap();
+                rows.all(predicate, &mut []).unwrap();
+                rows.count(predicate, &mut []).unwrap();
+                rows.census(&mut []).unwrap();
+                rows.stats(&mut []).unwrap();
+            }
+        }
+    }
     none.mask(Predicate::Nan, &mut [false; 0][..]).unwrap();
     none.bits(Predicate::Nan, &mut [], 0).unwrap();
     assert_eq!(none.census(), nonfinite::Census::default());
