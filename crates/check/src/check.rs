@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+use crate::input::{opened, prepared};
 use crate::model::reader::Contents;
 use crate::model::{Data, Description, Error, FileFormat, ReadAt, Source, Tensor};
 use crate::options::Options;
-use crate::raw;
+use crate::remote::is_url;
 use crate::report::{Report, TensorReport};
 use crate::scan::{Witness, places, scan};
 
@@ -54,6 +55,40 @@ pub fn check_stream(stream: impl Read, options: &Options) -> Result<Report, Erro
     check_source(&spooled(stream, options)?, None, options)
 }
 
+/// Checks the file of a URL, such as `s3://bucket/model.safetensors`. Needs the feature `remote`.
+///
+/// | URL | credentials and settings |
+/// |---|---|
+/// | `s3://BUCKET/KEY` | `AWS_*` of the crate `object_store`, such as `AWS_ENDPOINT` |
+/// | `gs://BUCKET/KEY` | `GOOGLE_*`, such as `GOOGLE_SERVICE_ACCOUNT` |
+/// | `az://CONTAINER/KEY`, `abfss://..` | `AZURE_*`, such as `AZURE_STORAGE_ACCOUNT_KEY` |
+/// | `https://..`, `http://..` | none; the query of a presigned URL is sent as it is |
+/// | `hf://OWNER/MODEL[@REVISION]/PATH` | `HF_TOKEN`, `HF_ENDPOINT` |
+///
+/// Public buckets of S3 need `AWS_SKIP_SIGNATURE=true`. Slashes of a revision are written as `%2F`.
+/// [`list_url`](crate::list_url) lists the files of `hf://OWNER/MODEL`.
+///
+/// The server has to answer requests for ranges. Of npy, safetensors (sharded sets as well) and
+/// GGUF files, only the header and the tensors that are looked at are fetched, with 16 requests of
+/// up to 8 MiB in flight. These requests take about 300 MiB of memory. Other formats are downloaded
+/// to a temporary file without a name, up to [`Options::max_bytes`]. Files that such a file
+/// names are not found ([`Error::NoFolder`]).
+///
+/// Requests that fail for a moment are tried again. Every answer has to be of the same version of
+/// the file, by its entity tag or else by the time of its last change and its length.
+///
+/// # Errors
+/// [`Error::Remote`] if the server refuses the request or cannot be reached, [`Error::Changed`] if
+/// the file changes during the check, and otherwise as [`check_file`].
+pub fn check_url(url: &str, options: &Options) -> Result<Report, Error> {
+    if !is_url(url) {
+        let error = "not a URL that can be checked".into();
+        return Err(Error::Remote { url: url.to_owned(), error });
+    }
+    let (source, format, contents) = opened(Path::new(url), options)?;
+    report(&*source, format, &contents, None, options)
+}
+
 /// The bytes of a stream, in a temporary file. A stream of no known format is not read to its end.
 fn spooled(mut stream: impl Read, options: &Options) -> Result<Source, Error> {
     /// Bytes that are read at a time.
@@ -80,25 +115,6 @@ fn spooled(mut stream: impl Read, options: &Options) -> Result<Source, Error> {
             return Source::unnamed(file, Path::new("-")).map_err(Error::Io);
         }
     }
-}
-
-/// Prepares the contents of a file for the scan: applies the options that change formats.
-///
-/// # Errors
-/// [`Error`] if the file claims too much, or if an option is wrong.
-pub(crate) fn prepared(
-    source: &dyn ReadAt,
-    mut contents: Contents,
-    options: &Options,
-) -> Result<Contents, Error> {
-    options.check_max_abs()?;
-    let tensors = &mut contents.tensors;
-    tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.taken_as));
-    let decoded = tensors.iter().filter(|tensor| tensor.is_scanned());
-    let decoded =
-        decoded.fold(0u64, |all, tensor| all.saturating_add(tensor.data.decoded() as u64));
-    options.bound(decoded, source.length() as u64)?;
-    Ok(contents)
 }
 
 /// The files beside the input that hold data of its tensors, each once.

@@ -18,6 +18,7 @@
 mod check;
 pub mod containers;
 pub mod formats;
+mod input;
 pub mod json;
 pub mod lint;
 mod model;
@@ -31,10 +32,10 @@ mod scan;
 mod totals;
 pub mod work;
 
-pub use check::{check_bytes, check_file, check_source, check_stream};
+pub use check::{check_bytes, check_file, check_source, check_stream, check_url};
 pub use model::{
-    Asks, ByKind, Error, Extreme, FileFormat, Finding, First, Kinds, Large, Origin, ReadAt, Reason,
-    Source, Stats, rounded,
+    Asks, ByKind, Error, Extreme, FileFormat, Finding, First, Kinds, Large, Origin, ReadAt, Reads,
+    Reason, Source, Stats, rounded,
 };
 pub use options::{Observer, Options};
 pub use places::{AxisPlaces, Lit, Map, Places, Steps};
@@ -43,4 +44,3 @@ pub use raw::{Of, TakenAs, TakenAsError};
 pub use remote::{is_url, list_url};
 pub use report::{LookedAt, Report, TensorReport};
 pub use totals::{TotalStats, Totals};
-pub use work::check_url;

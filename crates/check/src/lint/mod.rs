@@ -50,13 +50,13 @@ use std::sync::Arc;
 pub use allow::{Allow, AllowError};
 pub use finding::{Finding, RULES, Rule, Severity, rule};
 
-use crate::check::{prepared, report};
+use crate::check::report;
 use crate::formats::onnx::Quantised;
+use crate::input::{open, opened, url};
 use crate::model::{Content, Error, FileFormat, Tensor};
 use crate::options::Options;
-use crate::remote::{self, is_url};
+use crate::remote;
 use crate::report::Report;
-use crate::work;
 use config::Config;
 use facts::{Kind, Seen};
 use layouts::Part;
@@ -93,14 +93,7 @@ impl Linter {
     /// [`Error`] if it is not a whole, valid file of a known format.
     pub fn check(&mut self, path: &Path) -> Result<Report, Error> {
         let options = &self.options;
-        let source = work::open(path, options)?;
-        let name = url(path).map_or(path, |url| Path::new(remote::name(url)));
-        let format = FileFormat::of_source(&*source, Some(name))?;
-        let contents = match url(path) {
-            Some(url) => work::contents(&*source, url, format, options)?,
-            None => format.read(&*source, Some(path))?,
-        };
-        let mut contents = prepared(&*source, contents, options)?;
+        let (source, format, mut contents) = opened(path, options)?;
         let folder = folder(path);
         let models =
             self.models.entry(folder.clone()).or_insert_with(|| vec![loaded(&folder, options)]);
@@ -169,11 +162,6 @@ impl Linter {
     }
 }
 
-/// The path as a URL, if it is one.
-fn url(path: &Path) -> Option<&str> {
-    path.to_str().filter(|text| is_url(text))
-}
-
 /// The folder of a path or URL.
 fn folder(path: &Path) -> PathBuf {
     match url(path) {
@@ -200,7 +188,7 @@ fn loaded(folder: &Path, options: &Options) -> Model {
 fn read(path: &Path, options: &Options) -> Option<io::Result<Vec<u8>>> {
     /// The longest file of a configuration.
     const MOST: usize = 64 << 20;
-    match work::open(path, options) {
+    match open(path, options) {
         Ok(source) if source.length() > MOST => Some(Err(io::ErrorKind::FileTooLarge.into())),
         Ok(source) => {
             let mut text = vec![0; source.length()];

@@ -37,6 +37,6 @@ pub use finding::{Extreme, Finding, First, Large, Stats};
 pub use reason::{Asks, Reason};
 pub use rounded::rounded;
 pub(crate) use source::Input;
-pub use source::{Origin, ReadAt, Source};
+pub use source::{Origin, ReadAt, Reads, Source};
 pub(crate) use tensor::{Content, Description, Layout, Tensor};
 pub(crate) use text::{is_plain_text, is_text, may_hold_numbers};

@@ -59,9 +59,34 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
         self.in_memory().ok_or_else(|| Error::Io(io::ErrorKind::Unsupported.into()))
     }
 
+    /// How the check best reads these bytes, unless they are in memory.
+    fn reads(&self) -> Reads {
+        Reads::default()
+    }
+
     /// Tells the source that the check has looked at this range of [`ReadAt::bytes`]. A mapped file
     /// gives its memory back. The bytes stay valid: the next access reads the file again.
     fn release(&self, _range: Range<usize>) {}
+}
+
+/// How to read a source: the default is that of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reads {
+    /// Bytes of a read. Tensors that lie close to each other share one.
+    pub step: usize,
+    /// The longest gap between two tensors that is read along, in bytes.
+    pub gap: usize,
+    /// Reads that should be under way at the same time. With more threads there are more.
+    pub at_once: usize,
+}
+
+impl Default for Reads {
+    /// 1 MiB fits into the second cache of a core. On an AMD EPYC of family 25 and model 17,
+    /// 128 KiB take 1.3 times the CPU time, and 4 MiB take no less than this. A page costs less
+    /// than another call of the system.
+    fn default() -> Self {
+        Self { step: 1 << 20, gap: 4 << 10, at_once: 1 }
+    }
 }
 
 /// The place of bytes, and their version.

@@ -24,7 +24,8 @@ use crate::model::{Error, ReadAt};
 use crate::options::Options;
 
 /// The requests in flight. A check that asks for more threads has one for each thread.
-pub(crate) const IN_FLIGHT: usize = 16;
+#[cfg(feature = "remote")]
+const IN_FLIGHT: usize = 16;
 
 /// Opens the file of a URL. Asks the server for its length and its beginning.
 ///

@@ -14,15 +14,15 @@ use object_store::{GetOptions, GetResult, ObjectMeta, ObjectStore, ObjectStoreEx
 use super::IN_FLIGHT;
 use super::client::{Failure, wait};
 use super::store;
-use crate::model::{Error, HasChanged, Origin, ReadAt, Source};
+use crate::model::{Error, HasChanged, Origin, ReadAt, Reads, Source};
 use crate::options::Options;
 use crate::scan::{for_each, lock};
 
 /// Bytes of the first request. Enough for the headers of most files.
 const WINDOW: usize = 64 << 10;
 
-/// Bytes of a request of a download.
-const DOWNLOAD: usize = 8 << 20;
+/// Bytes of a request of data.
+const STEP: usize = 8 << 20;
 
 /// How often an incomplete answer is requested again. The store itself retries most temporary
 /// failures, in addition.
@@ -186,14 +186,14 @@ impl Object {
             return Err(Error::Download { length: length as u64, most: self.most });
         }
         let file = tempfile::tempfile().map_err(Error::Io)?;
-        let starts: Vec<usize> = (0..length).step_by(DOWNLOAD).collect();
+        let starts: Vec<usize> = (0..length).step_by(STEP).collect();
         let file = Mutex::new(file);
         let fetched = for_each(
             &starts,
             IN_FLIGHT,
             || (),
             |(), &start| {
-                let bytes = self.fetch(start..(start + DOWNLOAD).min(length))?;
+                let bytes = self.fetch(start..(start + STEP).min(length))?;
                 write_at(&mut lock(&file), &bytes, start)
             },
         );
@@ -232,6 +232,10 @@ impl ReadAt for Object {
             out.copy_from_slice(&self.fetch(at..end)?);
         }
         Ok(())
+    }
+
+    fn reads(&self) -> Reads {
+        Reads { step: STEP, gap: 256 << 10, at_once: IN_FLIGHT }
     }
 
     fn origin(&self) -> Option<Origin> {

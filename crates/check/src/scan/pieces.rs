@@ -1,27 +1,21 @@
 //! Looks at the data of a file: cuts tensors into pieces, and threads take piece after piece.
 
-use std::io::{self, Read};
-use std::ops::Range;
 use std::slice;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crc32fast::Hasher;
 
 use super::scanner::{Scanner, Witness};
 use super::split::{Of, Piece, split, wanted};
 use super::tally::Tally;
-use super::threads::{for_each, lock};
-use crate::model::{Checksum, Column, Content, Data, Description, Error, ReadAt, Tensor};
-use crate::options::Options;
+use super::tasks::{Answer, Task, Whole, run, run_in_order};
+use super::threads::lock;
+use crate::model::{Checksum, Data, Description, Error, ReadAt, Tensor};
+use crate::options::{Asked, Options};
 
 /// The most bytes of a piece. Large enough to make the cost of taking a piece negligible, small
 /// enough that all threads end at about the same time.
 const PIECE: usize = 4 << 20;
-
-/// Bytes that are decoded from a mapped file before the memory of the map is given back. Giving it
-/// back walks over the whole map, and other threads then have to read their pages again.
-const RELEASE: usize = 256 << 20;
 
 /// Looks at all tensors, and returns a tally for each. Verifies the checksums, and returns the
 /// damaged parts of other files. Shows the bytes to the witness.
@@ -36,9 +30,10 @@ pub(crate) fn scan(
     witness: Option<&dyn Witness>,
     options: &Options,
 ) -> Result<(Vec<Tally>, Vec<Description>), Error> {
-    let mut pieces = split(tensors, checksums, PIECE);
+    let most = PIECE.max(source.reads().step);
+    let mut pieces = split(tensors, checksums, most);
     if let Some(witness) = witness {
-        pieces.extend(wanted(tensors, PIECE, |index| witness.wants(index)));
+        pieces.extend(wanted(tensors, most, |index| witness.wants(index)));
     }
     // Decoders of tensors with 0 bytes are run too: their data may be longer than the shape says.
     let is_empty = |tensor: &Tensor| {
@@ -51,31 +46,31 @@ pub(crate) fn scan(
         // other and the bytes are still in a cache.
         pieces.sort_by_key(|piece| place(piece, tensors, checksums));
     }
-    // Bytes that were decoded since the map was released.
-    let decoded = AtomicUsize::new(0);
     let tallies: Vec<Mutex<Tally>> = tensors.iter().map(|_| Mutex::default()).collect();
     // For each part with a checksum: the checksums of its pieces, with the places of the pieces.
     let sums: Vec<Mutex<Vec<(usize, Hasher)>>> =
         checksums.iter().map(|_| Mutex::default()).collect();
-    let worker = || Scanner::new(options.asked());
-    for_each(&pieces, options.threads(), worker, |scanner, piece| match piece.of {
-        Of::Tensor(index) => {
-            let tensor = &tensors[index];
-            scanner.witness = witness.map(|witness| (witness, index));
-            let found = look_and_release(source, piece, tensor, scanner, &decoded, options)?;
-            lock(&tallies[index]).merge(found);
-            Ok(())
+    let task = |index: usize| match pieces[index] {
+        piece @ Piece { of: Of::Tensor(index), .. } => {
+            task(source, &tensors[index], piece, options.asked())
         }
-        Of::Checksum(index) => {
-            let Checksum { other, range, .. } = &checksums[index];
-            let start = range.start + piece.start;
-            let mut hasher = Hasher::new();
-            let source = other.as_deref().unwrap_or(source);
-            hasher.update(&source.bytes()?[start..start + piece.length]);
-            lock(&sums[index]).push((piece.start, hasher));
-            // Reports no progress: the bytes count as progress when the tensors are looked at.
-            options.advance(0)
+        piece @ Piece { of: Of::Checksum(index), .. } => {
+            let Checksum { name, other, range, .. } = &checksums[index];
+            let whole = Whole::Checksum(other.as_deref(), range.start);
+            Task { piece, source, name, whole, asked: options.asked() }
         }
+    };
+    run(pieces.len(), task, witness, options, |index, answer| {
+        let piece = &pieces[index];
+        match (piece.of, answer) {
+            (Of::Tensor(index), Answer::Tally(tally)) => lock(&tallies[index]).merge(tally),
+            (Of::Checksum(index), Answer::Checksum(sum)) => {
+                lock(&sums[index]).push((piece.start, sum));
+            }
+            // A tensor has a tally, and a checksum a sum.
+            (Of::Tensor(_) | Of::Checksum(_), _) => {}
+        }
+        Ok::<_, Error>(())
     })?;
     let mut damaged = Vec::new();
     for (checksum, sums) in checksums.iter().zip(&sums) {
@@ -88,6 +83,12 @@ pub(crate) fn scan(
     Ok((tallies.into_iter().map(|tally| *lock(&tally)).collect(), damaged))
 }
 
+/// A task for a piece of a tensor.
+fn task<'a>(source: &'a dyn ReadAt, tensor: &'a Tensor, piece: Piece, asked: Asked) -> Task<'a> {
+    let name = tensor.name.as_deref().unwrap_or_default();
+    Task { piece, source, name, whole: Whole::Tensor(&tensor.content, &tensor.data), asked }
+}
+
 /// Looks at a tensor, piece after piece in order, with this scanner only.
 ///
 /// # Errors
@@ -98,10 +99,9 @@ pub(super) fn scan_in_order(
     scanner: &mut Scanner<'_>,
     options: &Options,
 ) -> Result<(), Error> {
-    let decoded = AtomicUsize::new(0);
-    split(slice::from_ref(tensor), &[], PIECE).iter().try_for_each(|piece| {
-        look_and_release(source, piece, tensor, scanner, &decoded, options).map(drop)
-    })
+    let pieces = split(slice::from_ref(tensor), &[], PIECE.max(source.reads().step));
+    let tasks = pieces.into_iter().map(|piece| task(source, tensor, piece, options.asked()));
+    run_in_order(tasks, scanner, options)
 }
 
 /// The offset of a piece in the file. The maximum if the piece is not in the file.
@@ -119,90 +119,14 @@ fn place(piece: &Piece, tensors: &[Tensor], checksums: &[Checksum]) -> usize {
     start + piece.start
 }
 
-/// Like [`look`]. Also counts the bytes decoded from the map, and gives its memory back from time
-/// to time.
-fn look_and_release(
-    source: &dyn ReadAt,
-    piece: &Piece,
-    tensor: &Tensor,
-    scanner: &mut Scanner<'_>,
-    decoded: &AtomicUsize,
-    options: &Options,
-) -> Result<Tally, Error> {
-    let found = look(source, piece, tensor, scanner, options);
-    if matches!(tensor.data, Data::Decoded(_) | Data::Column(_)) {
-        release(source, decoded, piece.length);
-    }
-    found
-}
-
-/// Counts the bytes decoded from the map, and gives its memory back from time to time.
-fn release(source: &dyn ReadAt, all: &AtomicUsize, decoded: usize) {
-    let before = all.fetch_add(decoded, Ordering::Relaxed);
-    // The sum may wrap around. Then the memory is given back a little earlier or later.
-    if before / RELEASE != before.wrapping_add(decoded) / RELEASE {
-        source.release(0..source.length());
-    }
-}
-
-/// Looks at a piece of a tensor. `source` is the file that the tensor was read from.
-pub(crate) fn look(
-    source: &dyn ReadAt,
-    piece: &Piece,
-    tensor: &Tensor,
-    scanner: &mut Scanner<'_>,
-    options: &Options,
-) -> Result<Tally, Error> {
-    let first = (tensor, piece.start / tensor.unit());
-    let within = |whole: &Range<usize>| {
-        let start = whole.start + piece.start;
-        start..start + piece.length
-    };
-    match &tensor.data {
-        Data::Column(column) => look_at_part(source, &**column, piece, tensor, scanner, options),
-        Data::Input(whole) => scanner.source(source, within(whole), first, options),
-        Data::Other { source, range } => scanner.source(&**source, within(range), first, options),
-        Data::Owned(bytes) => {
-            scanner.source(&&bytes[..], within(&(0..bytes.len())), first, options)
-        }
-        Data::Decoded(decode) => {
-            let failed = |error| Error::Decode { tensor: tensor.label(), error };
-            let mut stream = decode.open(source.bytes()?).map_err(failed)?;
-            let tally = scanner.stream(&mut stream, piece.length, first, options)?;
-            // Some decoders verify a checksum at their end.
-            match stream.read(&mut [0]).map_err(failed)? {
-                0 => Ok(tally),
-                _ => Err(failed(io::Error::other("more data than its shape says"))),
-            }
-        }
-    }
-}
-
-fn look_at_part(
-    source: &dyn ReadAt,
-    column: &dyn Column,
-    piece: &Piece,
-    tensor: &Tensor,
-    scanner: &mut Scanner<'_>,
-    options: &Options,
-) -> Result<Tally, Error> {
-    let Content::Floats { format, order, .. } = tensor.content else {
-        return Ok(Tally::default());
-    };
-    let input = source.bytes()?;
-    let mut tally = Tally::default();
-    let finite = scanner.needs_finite();
-    let shown = scanner.shown(format, order, piece.length, &mut tally, options, |see| {
-        column.show(input, piece.start, finite, see)
-    });
-    shown.map_err(|error| error.of(|| tensor.label()))?;
-    Ok(tally)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io;
+    use std::ops::Range;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
-    use crate::model::{ByteOrder, Layout, See, ShowError};
+    use crate::model::{ByteOrder, Column, Content, Layout, See, ShowError};
 
     /// Counts how often the whole map was released.
     #[derive(Debug, Default)]

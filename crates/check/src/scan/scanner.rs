@@ -3,24 +3,18 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
+use crc32fast::Hasher;
 use nonfinite::{Format, Predicate, TensorView};
 
 use super::marks::Look;
 use super::selection::Selection;
 use super::tally::Tally;
 use crate::model::source::Sequence;
-use crate::model::{
-    Blocks, ByteOrder, Content, Error, ReadAt, Run, See, ShowError, Tensor, swap_bytes,
-};
+use crate::model::{Blocks, ByteOrder, Content, Error, ReadAt, Run, See, ShowError, swap_bytes};
 use crate::options::{Asked, Options};
 
 /// Bytes that are prepared (decoded, swapped, gathered) at a time. This many stay in a near cache.
 const CHUNK: usize = 64 << 10;
-
-/// Bytes of a file that are read at a time. They fit into the second cache of a core. On an AMD
-/// EPYC of family 25 and model 17, 128 KiB take 1.3 times the CPU time, and 4 MiB take no less than
-/// this.
-const BUFFER: usize = 1 << 20;
 
 /// Sees the bytes of tensors as they lie in the file, while the scan looks at their numbers.
 pub(crate) trait Witness: Sync {
@@ -32,8 +26,18 @@ pub(crate) trait Witness: Sync {
     fn see(&self, tensor: usize, start: usize, bytes: &[u8]);
 }
 
+/// Whole units of a tensor.
+#[derive(Clone, Copy)]
+pub(super) struct Units<'a> {
+    /// The name of the tensor, for messages.
+    pub(super) name: &'a str,
+    pub(super) content: &'a Content,
+    /// The index of the first unit in the tensor.
+    pub(super) first: usize,
+}
+
 /// The buffers of a thread.
-pub(crate) struct Scanner<'a> {
+pub(super) struct Scanner<'a> {
     look: Look,
     /// The witness, and the tensor that the scanner looks at.
     pub(super) witness: Option<(&'a dyn Witness, usize)>,
@@ -46,8 +50,13 @@ pub(crate) struct Scanner<'a> {
 
 impl Scanner<'_> {
     /// A scanner that counts, and answers what is asked about finite numbers.
-    pub(crate) fn new(asked: Asked) -> Self {
+    pub(super) fn new(asked: Asked) -> Self {
         Self::with(Look::Count(asked))
+    }
+
+    /// Counts from now on, and answers this.
+    pub(super) fn count(&mut self, asked: Asked) {
+        self.look = Look::Count(asked);
     }
 
     /// A scanner for this action.
@@ -67,7 +76,7 @@ impl Scanner<'_> {
     }
 
     /// Looks at whole units. `unit` is the index of the first one in the tensor.
-    pub(crate) fn bytes(
+    fn bytes(
         &mut self,
         bytes: &[u8],
         content: &Content,
@@ -198,13 +207,12 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Looks at the next `length` bytes of a stream. They are whole units of a tensor, and `first`
-    /// is the index of the first one.
+    /// Looks at the next `length` bytes of a stream.
     pub(super) fn stream(
         &mut self,
         stream: &mut dyn Read,
         length: usize,
-        of: (&Tensor, usize),
+        of: Units<'_>,
         options: &Options,
     ) -> Result<Tally, Error> {
         self.chunks(stream, length, CHUNK, of, options)
@@ -216,10 +224,10 @@ impl Scanner<'_> {
         stream: &mut dyn Read,
         length: usize,
         most: usize,
-        (tensor, first): (&Tensor, usize),
+        Units { name, content, first }: Units<'_>,
         options: &Options,
     ) -> Result<Tally, Error> {
-        let unit = tensor.unit();
+        let unit = content.unit();
         let step = (most / unit).max(1) * unit;
         let mut tally = Tally::default();
         let mut buffer = std::mem::take(&mut self.buffer);
@@ -229,8 +237,8 @@ impl Scanner<'_> {
             let chunk = &mut buffer[..step.min(length - done)];
             let missing = length - done;
             fill(stream, chunk, missing)
-                .map_err(|error| Error::Decode { tensor: tensor.label(), error })?;
-            self.bytes(chunk, &tensor.content, first + done / unit, &mut tally)?;
+                .map_err(|error| Error::of_read(error, || name.to_owned()))?;
+            self.bytes(chunk, content, first + done / unit, &mut tally)?;
             done += chunk.len();
             options.advance(chunk.len())?;
         }
@@ -238,24 +246,51 @@ impl Scanner<'_> {
         Ok(tally)
     }
 
-    /// Looks at a range of a file. It holds whole units of a tensor, and `first` is the index of
-    /// the first one.
+    /// Looks at a range of a file.
     pub(super) fn source(
         &mut self,
         source: &dyn ReadAt,
         range: Range<usize>,
-        (tensor, first): (&Tensor, usize),
+        of: Units<'_>,
         options: &Options,
     ) -> Result<Tally, Error> {
         let Some(bytes) = source.in_memory() else {
             let mut stream = Sequence::new(source, range.start);
-            return self.chunks(&mut stream, range.len(), BUFFER, (tensor, first), options);
+            return self.chunks(&mut stream, range.len(), source.reads().step, of, options);
         };
         let mut tally = Tally::default();
-        self.bytes(&bytes[range.clone()], &tensor.content, first, &mut tally)?;
+        self.bytes(&bytes[range.clone()], of.content, of.first, &mut tally)?;
         options.advance(range.len())?;
         source.release(range);
         Ok(tally)
+    }
+
+    /// The checksum of a range of a file. Reports no progress: the bytes count as progress when the
+    /// tensors are looked at.
+    pub(super) fn checksum(
+        &mut self,
+        source: &dyn ReadAt,
+        range: Range<usize>,
+        name: &str,
+        options: &Options,
+    ) -> Result<Hasher, Error> {
+        let mut hasher = Hasher::new();
+        if let Some(bytes) = source.in_memory() {
+            hasher.update(&bytes[range]);
+            options.advance(0)?;
+            return Ok(hasher);
+        }
+        let step = source.reads().step.min(range.len());
+        self.buffer.resize(step.max(self.buffer.len()), 0);
+        for start in range.clone().step_by(step.max(1)) {
+            let chunk = &mut self.buffer[..step.min(range.end - start)];
+            source
+                .read_exact_at(chunk, start)
+                .map_err(|error| Error::of_read(error, || name.to_owned()))?;
+            hasher.update(chunk);
+            options.advance(0)?;
+        }
+        Ok(hasher)
     }
 }
 
@@ -283,28 +318,26 @@ pub(super) fn ends_early(missing: usize) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Data, Layout, Scales};
+    use crate::model::Scales;
     use crate::scan::tally::Found;
 
-    fn tensor(content: Content) -> Tensor {
-        let (name, file, dtype, shape) = (None, None, String::new(), vec![]);
-        let data = Data::Owned(Vec::new());
-        Tensor { name, file, dtype, shape, layout: Layout::RowMajor, content, data }
+    fn units(content: &Content, first: usize) -> Units<'_> {
+        Units { name: "", content, first }
     }
 
-    fn f32s() -> Tensor {
-        tensor(Content::Floats { format: Format::F32, parts: 1, order: ByteOrder::NATIVE })
+    fn f32s() -> Content {
+        Content::Floats { format: Format::F32, parts: 1, order: ByteOrder::NATIVE }
     }
 
     /// Blocks of Q8_0 of ggml: a scale and 32 weights.
-    fn scales(order: ByteOrder) -> Tensor {
+    fn scales(order: ByteOrder) -> Content {
         static BLOCKS: Blocks = Blocks {
             elements: 32,
             bytes: 34,
             format: Format::F16,
             scales: Scales::At(&[("d", 0)]),
         };
-        tensor(Content::Blocks { blocks: &BLOCKS, order })
+        Content::Blocks { blocks: &BLOCKS, order }
     }
 
     /// A run of a column may be longer than a chunk. Nulls hold NaN, and one number is one.
@@ -352,7 +385,8 @@ mod tests {
                     let options = Options { stats, ..Options::default() };
                     let mut scanner = Scanner::new(options.asked());
                     let mut stream = bytes;
-                    let of = (&scales(order), 5);
+                    let content = scales(order);
+                    let of = units(&content, 5);
                     let tally = scanner.stream(&mut stream, bytes.len(), of, &options);
                     let Found { count: found, first } = tally.expect("whole blocks").found.nan;
                     let expected =
@@ -389,7 +423,7 @@ mod tests {
             let options = Options::default();
             let mut stream = Interrupted { rest: &bytes, is_next: false };
             let mut scanner = Scanner::new(options.asked());
-            scanner.stream(&mut stream, length, (&f32s(), 0), &options)
+            scanner.stream(&mut stream, length, units(&f32s(), 0), &options)
         };
         scan(length).expect("all is there");
         for missing in [1, 2, 41, CHUNK, CHUNK + 40, CHUNK + 41, length - 1, length] {

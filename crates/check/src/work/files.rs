@@ -5,10 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::error::Error;
-use crate::formats::index;
-use crate::model::reader::Contents;
-use crate::model::source::inside;
-use crate::model::{self, FileFormat, Origin, ReadAt, Source, Tensor};
+use crate::input::{contents, open};
+use crate::model::{self, FileFormat, Origin, ReadAt, Tensor};
 use crate::options::Options;
 use crate::remote::{self, is_url};
 use crate::scan::lock;
@@ -30,13 +28,6 @@ impl<'a> Files<'a> {
     /// No files yet.
     pub(super) fn new(options: &'a Options) -> Self {
         Self { options, opened: Mutex::default() }
-    }
-
-    /// Adds an open file.
-    pub(super) fn add(&self, source: Arc<dyn ReadAt>) -> Result<(), Error> {
-        let Origin { location, .. } = source.origin().ok_or(Error::NoOrigin)?;
-        lock(&self.opened).insert(location, Arc::new(File::new(source)));
-        Ok(())
     }
 
     /// The file, which must not have changed since it was planned.
@@ -63,35 +54,6 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Opens a file by its path or URL.
-pub(crate) fn open(location: &Path, options: &Options) -> Result<Arc<dyn ReadAt>, model::Error> {
-    match location.to_str().filter(|text| is_url(text)) {
-        Some(url) => remote::open(url, options),
-        None => Ok(Arc::new(Source::open(location)?)),
-    }
-}
-
-/// The contents of a file, as the reader of its format returns them. For a URL, shards beside it
-/// are opened, but no other files.
-pub(crate) fn contents(
-    source: &dyn ReadAt,
-    location: &str,
-    format: FileFormat,
-    options: &Options,
-) -> Result<Contents, model::Error> {
-    if !is_url(location) {
-        return format.read(source, Some(Path::new(location)));
-    }
-    let Some(of) = index::of_shards(format) else {
-        return format.read(source, None);
-    };
-    index::gather(source.bytes()?, format, of, |shard| {
-        inside(shard)?;
-        let url = remote::beside(location, shard);
-        Ok((url.clone().into(), remote::open(&url, options)?))
-    })
-}
-
 impl File {
     fn new(source: Arc<dyn ReadAt>) -> Self {
         Self { source, tensors: OnceLock::new() }
@@ -112,7 +74,7 @@ impl File {
             return Ok(tensors);
         }
         // Another thread may read the same meanwhile.
-        let tensors = contents(&*self.source, location, format, options)?.tensors;
+        let tensors = contents(&*self.source, location.as_ref(), format, options)?.tensors;
         Ok(self.tensors.get_or_init(|| tensors))
     }
 }

@@ -45,24 +45,17 @@ mod tallies;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::path::Path;
-use std::sync::Arc;
 
-use check::check_in;
 pub use check::{check_piece, check_pieces};
 pub use error::Error;
 use error::FORM;
-use files::Files;
-pub(crate) use files::{contents, open};
 pub use plan::{Piece, Plan};
 pub use tallies::Tallies;
 use tallies::{Covered, Part};
 
-use crate::check::prepared;
-use crate::model::reader::Contents;
-use crate::model::{self, Data, FileFormat, ReadAt, verified};
+use crate::input::opened;
+use crate::model::{FileFormat, verified};
 use crate::options::Options;
-use crate::remote::{self, is_url};
 use crate::report::{Report, TensorReport};
 pub use crate::scan::Of;
 
@@ -74,7 +67,7 @@ pub const PIECE: NonZeroUsize = NonZeroUsize::new(256 << 20).unwrap();
 /// reading the data. Elements, blocks and parts of tables stay whole. Data that has to be decoded
 /// as a stream is one piece for each tensor.
 ///
-/// The file is a path or, with the feature `remote`, a URL: see [`check_url`]. For a format without
+/// The file is a path or, with the feature `remote`, a URL: see [`check_url`](crate::check_url). For a format without
 /// a header at the beginning, a URL is downloaded as a whole, both here and in the check of each
 /// piece that has to be decoded.
 ///
@@ -88,85 +81,8 @@ pub const PIECE: NonZeroUsize = NonZeroUsize::new(256 << 20).unwrap();
 /// # Errors
 /// [`Error::Check`] if the file is not a whole, valid file of a known format.
 pub fn plan(file: &str, most: NonZeroUsize, options: &Options) -> Result<Plan, Error> {
-    let source = files::open(file.as_ref(), options)?;
-    let (format, contents) = read(&*source, file, options)?;
+    let (source, format, contents) = opened(file.as_ref(), options)?;
     Plan::new(&*source, format, &contents, most, options)
-}
-
-/// The format of a file, and the tensors and checksums to look at.
-fn read(
-    source: &dyn ReadAt,
-    file: &str,
-    options: &Options,
-) -> Result<(FileFormat, Contents), model::Error> {
-    let name = if is_url(file) { remote::name(file) } else { file };
-    let format = FileFormat::of_source(source, Some(Path::new(name)))?;
-    let contents = files::contents(source, file, format, options)?;
-    Ok((format, prepared(source, contents, options)?))
-}
-
-/// Checks the file of a URL, such as `s3://bucket/model.safetensors`. Needs the feature `remote`.
-///
-/// | URL | credentials and settings |
-/// |---|---|
-/// | `s3://BUCKET/KEY` | `AWS_*` of the crate `object_store`, such as `AWS_ENDPOINT` |
-/// | `gs://BUCKET/KEY` | `GOOGLE_*`, such as `GOOGLE_SERVICE_ACCOUNT` |
-/// | `az://CONTAINER/KEY`, `abfss://..` | `AZURE_*`, such as `AZURE_STORAGE_ACCOUNT_KEY` |
-/// | `https://..`, `http://..` | none; the query of a presigned URL is sent as it is |
-/// | `hf://OWNER/MODEL[@REVISION]/PATH` | `HF_TOKEN`, `HF_ENDPOINT` |
-///
-/// Public buckets of S3 need `AWS_SKIP_SIGNATURE=true`. Slashes of a revision are written as `%2F`.
-/// [`list_url`](crate::list_url) lists the files of `hf://OWNER/MODEL`.
-///
-/// The server has to answer requests for ranges. Of npy, safetensors (sharded sets as well) and
-/// GGUF files, only the header and the tensors that are looked at are fetched, with 16 requests of
-/// up to 8 MiB in flight. These requests take about 300 MiB of memory. Other formats are downloaded
-/// to a temporary file without a name, up to [`Options::max_bytes`]. Files that such a file
-/// names are not found ([`Error::NoFolder`](model::Error::NoFolder)).
-///
-/// Requests that fail for a moment are tried again. Every answer has to be of the same version of
-/// the file, by its entity tag or else by the time of its last change and its length.
-///
-/// The report has no [`places`](TensorReport::places), whatever the options say, and no other
-/// files.
-///
-/// # Errors
-/// [`Error::Remote`](model::Error::Remote) if the server refuses the request or cannot be reached,
-/// [`Error::Changed`](model::Error::Changed) if the file changes during the check, and otherwise as
-/// [`check_file`](crate::check_file).
-pub fn check_url(url: &str, options: &Options) -> Result<Report, model::Error> {
-    /// Small: pieces that lie close to each other are read together.
-    const MOST: NonZeroUsize = NonZeroUsize::new(8 << 20).unwrap();
-    if !is_url(url) {
-        let error = "not a URL that can be checked".into();
-        return Err(model::Error::Remote { url: url.to_owned(), error });
-    }
-    let source = remote::open(url, options)?;
-    let checked = || -> Result<Report, Error> {
-        let (format, contents) = read(&*source, url, options)?;
-        let files = Files::new(options);
-        // Keeps open shards, so that they are not read again.
-        let shards = contents.tensors.iter().filter_map(|tensor| match &tensor.data {
-            Data::Other { source, .. } => Some(source),
-            _ => None,
-        });
-        let others = contents.checksums.iter().filter_map(|checksum| checksum.other.as_ref());
-        for source in [&source].into_iter().chain(shards).chain(others) {
-            files.add(Arc::clone(source))?;
-        }
-        let mut plan = Plan::new(&*source, format, &contents, MOST, options)?;
-        let pieces = plan.take_pieces();
-        if let Some(observer) = &options.observer {
-            let of_tensors = pieces.iter().filter(|piece| matches!(piece.of(), Of::Tensor(_)));
-            observer.started(of_tensors.map(Piece::length).fold(0, u64::saturating_add));
-        }
-        merge(&plan, [check_in(&files, &pieces, options)?], options)
-    };
-    checked().map_err(|error| match error {
-        Error::Check(error) => error,
-        // Cannot happen: the plan was made here.
-        other => model::Error::Remote { url: url.to_owned(), error: other.into() },
-    })
 }
 
 /// Makes the report on a file from the tallies of all of its pieces. The plan need not hold the

@@ -254,13 +254,9 @@ impl Piece {
         (Self { place: first, ..self.clone() }, Some(Self { place: second, ..self }))
     }
 
-    /// The range that the piece covers, in bytes or in parts of a column.
-    pub(super) fn covers(&self) -> (u64, u64) {
-        match self.place {
-            Place::Bytes { start, end, at } => (at, at.saturating_add(end.saturating_sub(start))),
-            Place::Read { at, is_part: true, .. } => (at, at.saturating_add(1)),
-            Place::Read { at, length, .. } => (at, at.saturating_add(length)),
-        }
+    /// Whether the piece is a part of a column.
+    pub(super) fn is_part(&self) -> bool {
+        matches!(self.place, Place::Read { is_part: true, .. })
     }
 }
 

@@ -62,6 +62,10 @@ fn reports_are_those_of_the_bytes() {
         assert_same_in_pieces(&bytes, format, &options(), &expected);
         let server = Server::of(path, &bytes);
         assert_eq!(report(&server, path), expected, "{path}");
+        let places = Options { places: true, draw: true, ..Options::default() };
+        let found = check_url(&format!("{}{path}", server.url), &places).unwrap();
+        assert!(found.tensors[0].places.is_some());
+        assert_eq!(found, check_bytes(&bytes, format, &places).unwrap(), "{path}");
         // A query is sent and is no part of the name.
         assert_eq!(report(&server, &format!("{path}?sign=a/b")), expected, "{path}");
         let url = format!("{}{path}", server.url);

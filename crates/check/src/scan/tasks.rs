@@ -1,0 +1,311 @@
+//! The tasks of a check: pieces of files, which threads take one by one. The check of a file and the
+//! check of pieces for a cluster run here.
+
+use std::io::{self, Read};
+use std::ops::Range;
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crc32fast::Hasher;
+
+use super::scanner::{Scanner, Units, Witness};
+use super::split::{Of, Piece};
+use super::tally::Tally;
+use super::threads::for_each;
+use crate::model::{Column, Content, Data, Error, ReadAt};
+use crate::options::{Asked, Options};
+
+/// Bytes that are decoded from a mapped file before the memory of the map is given back. Giving it
+/// back walks over the whole map, and other threads then have to read their pages again.
+const RELEASE: usize = 256 << 20;
+
+/// A piece to look at.
+#[derive(Clone, Copy)]
+pub(crate) struct Task<'a> {
+    pub(crate) piece: Piece,
+    /// The file that the tensor or checksum was read from.
+    pub(crate) source: &'a dyn ReadAt,
+    /// The name of the tensor or of the part with a checksum, for messages.
+    pub(crate) name: &'a str,
+    pub(crate) whole: Whole<'a>,
+    pub(crate) asked: Asked,
+}
+
+/// What a piece is cut from.
+#[derive(Clone, Copy)]
+pub(crate) enum Whole<'a> {
+    Tensor(&'a Content, &'a Data),
+    /// The bytes from this one on in another file, or in the input.
+    Checksum(Option<&'a dyn ReadAt>, usize),
+}
+
+/// What was found in a piece.
+pub(crate) enum Answer {
+    Tally(Tally),
+    Checksum(Hasher),
+}
+
+impl<'a> Task<'a> {
+    /// The file and the range of the bytes. None if they are decoded or in memory already.
+    fn bytes(&self) -> Option<(&'a dyn ReadAt, Range<usize>)> {
+        let (source, start) = match self.whole {
+            Whole::Tensor(_, Data::Input(range)) => (self.source, range.start),
+            Whole::Tensor(_, Data::Other { source, range }) => (&**source, range.start),
+            Whole::Checksum(other, start) => (other.unwrap_or(self.source), start),
+            Whole::Tensor(_, Data::Owned(_) | Data::Decoded(_) | Data::Column(_)) => return None,
+        };
+        let start = start + self.piece.start;
+        Some((source, start..start + self.piece.length))
+    }
+
+    /// Looks at the piece. `window` is the part of the file that holds its bytes, with the offset
+    /// of the part, if it was read before.
+    fn look(
+        &self,
+        window: Option<(&[u8], usize)>,
+        scanner: &mut Scanner<'_>,
+        options: &Options,
+    ) -> Result<Answer, Error> {
+        let read = self.bytes();
+        let (source, range) = match (&window, &read) {
+            (Some((bytes, at)), Some((_, range))) => {
+                (bytes as &dyn ReadAt, range.start - at..range.end - at)
+            }
+            (None, Some((source, range))) => (*source, range.clone()),
+            (_, None) => return self.decoded(scanner, options).map(Answer::Tally),
+        };
+        match self.whole {
+            Whole::Tensor(content, _) => {
+                scanner.source(source, range, self.units(content), options).map(Answer::Tally)
+            }
+            Whole::Checksum(..) => {
+                scanner.checksum(source, range, self.name, options).map(Answer::Checksum)
+            }
+        }
+    }
+
+    fn units(&self, content: &'a Content) -> Units<'a> {
+        Units { name: self.name, content, first: self.piece.start / content.unit() }
+    }
+
+    /// Looks at bytes in memory, or at what a decoder gives.
+    fn decoded(&self, scanner: &mut Scanner<'_>, options: &Options) -> Result<Tally, Error> {
+        let Self { piece, source, .. } = self;
+        match self.whole {
+            Whole::Tensor(content, Data::Column(column)) => {
+                self.part(&**column, content, scanner, options)
+            }
+            Whole::Tensor(content, Data::Owned(bytes)) => {
+                let range = piece.start..piece.start + piece.length;
+                scanner.source(&&bytes[..], range, self.units(content), options)
+            }
+            Whole::Tensor(content, Data::Decoded(decode)) => {
+                let failed = |error| Error::Decode { tensor: self.name.to_owned(), error };
+                let mut stream = decode.open(source.bytes()?).map_err(failed)?;
+                let units = self.units(content);
+                let tally = scanner.stream(&mut stream, piece.length, units, options)?;
+                // Some decoders verify a checksum at their end.
+                match stream.read(&mut [0]).map_err(failed)? {
+                    0 => Ok(tally),
+                    _ => Err(failed(io::Error::other("more data than its shape says"))),
+                }
+            }
+            // Bytes of a file.
+            Whole::Tensor(_, Data::Input(_) | Data::Other { .. }) | Whole::Checksum(..) => {
+                Ok(Tally::default())
+            }
+        }
+    }
+
+    /// Looks at a part of a column.
+    fn part(
+        &self,
+        column: &dyn Column,
+        content: &Content,
+        scanner: &mut Scanner<'_>,
+        options: &Options,
+    ) -> Result<Tally, Error> {
+        let Content::Floats { format, order, .. } = *content else { return Ok(Tally::default()) };
+        let input = self.source.bytes()?;
+        let mut tally = Tally::default();
+        let finite = scanner.needs_finite();
+        let shown = scanner.shown(format, order, self.piece.length, &mut tally, options, |see| {
+            column.show(input, self.piece.start, finite, see)
+        });
+        shown.map_err(|error| error.of(|| self.name.to_owned()))?;
+        Ok(tally)
+    }
+}
+
+/// Looks at the pieces of `count` tasks with several threads. Bytes that lie close to each other are
+/// read together. Shows the bytes of tensors to the witness, and the answer to each task to `done`.
+///
+/// # Errors
+/// [`Error`] if data cannot be read or decoded, or if the observer asked to stop; the errors of
+/// `done`.
+pub(crate) fn run<'a, E: From<Error> + Send>(
+    count: usize,
+    task: impl Fn(usize) -> Task<'a> + Sync,
+    witness: Option<&dyn Witness>,
+    options: &Options,
+    done: impl Fn(usize, Answer) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    let (groups, at_once) = groups(count, &task);
+    let decoded = AtomicUsize::new(0);
+    let worker = || (Scanner::new(Asked::default()), Vec::new());
+    // More threads than cores, if these wait most of the time.
+    let threads = options.threads().max(at_once);
+    for_each(&groups, threads, worker, |(scanner, buffer), group| {
+        let window = window(group, &task, buffer)?;
+        for index in group.clone() {
+            let task = task(index);
+            if let Of::Tensor(index) = task.piece.of {
+                scanner.witness = witness.map(|witness| (witness, index));
+            }
+            scanner.count(task.asked);
+            let answer = look_and_release(&task, window, scanner, &decoded, options)?;
+            done(index, answer)?;
+        }
+        Ok(())
+    })
+}
+
+/// Looks at tasks in order, with this scanner only.
+pub(super) fn run_in_order<'a>(
+    tasks: impl Iterator<Item = Task<'a>>,
+    scanner: &mut Scanner<'_>,
+    options: &Options,
+) -> Result<(), Error> {
+    let decoded = AtomicUsize::new(0);
+    for task in tasks {
+        look_and_release(&task, None, scanner, &decoded, options)?;
+    }
+    Ok(())
+}
+
+/// The tasks whose bytes are read together, in order, and how many reads should be under way.
+fn groups<'a>(count: usize, task: impl Fn(usize) -> Task<'a>) -> (Vec<Range<usize>>, usize) {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let mut at_once = 1;
+    // The file that the last task reads, and the range from the first task of its group on.
+    let mut last: Option<(&dyn ReadAt, Range<usize>)> = None;
+    for index in 0..count {
+        let read = task(index).bytes();
+        let joined = last.zip(read.clone()).and_then(|((source, whole), (other, range))| {
+            let reads = source.reads();
+            let gap = range.start.checked_sub(whole.end);
+            let joins = ptr::addr_eq(source, other)
+                && gap.is_some_and(|gap| gap <= reads.gap)
+                && range.end - whole.start <= reads.step
+                && source.in_memory().is_none();
+            joins.then_some((source, whole.start..range.end))
+        });
+        match (groups.last_mut(), &joined) {
+            (Some(group), Some(_)) => group.end = index + 1,
+            _ => groups.push(index..index + 1),
+        }
+        at_once = at_once.max(read.as_ref().map_or(1, |(source, _)| source.reads().at_once));
+        last = joined.or(read);
+    }
+    (groups, at_once)
+}
+
+/// Reads the bytes of a group. None if each task reads its own.
+fn window<'a, 'b>(
+    group: &Range<usize>,
+    task: impl Fn(usize) -> Task<'a>,
+    buffer: &'b mut Vec<u8>,
+) -> Result<Option<(&'b [u8], usize)>, Error> {
+    if group.len() == 1 {
+        return Ok(None);
+    }
+    let first = task(group.start);
+    let bounds = first.bytes().zip(task(group.end - 1).bytes());
+    let Some(((source, start), (_, end))) = bounds else { return Ok(None) };
+    buffer.resize(end.end - start.start, 0);
+    source
+        .read_exact_at(buffer, start.start)
+        .map_err(|error| Error::of_read(error, || first.name.to_owned()))?;
+    Ok(Some((buffer, start.start)))
+}
+
+/// Looks at a piece. Also counts the bytes decoded from the map, and gives its memory back from
+/// time to time.
+fn look_and_release(
+    task: &Task<'_>,
+    window: Option<(&[u8], usize)>,
+    scanner: &mut Scanner<'_>,
+    all: &AtomicUsize,
+    options: &Options,
+) -> Result<Answer, Error> {
+    let answer = task.look(window, scanner, options);
+    if matches!(task.whole, Whole::Tensor(_, Data::Decoded(_) | Data::Column(_))) {
+        let decoded = task.piece.length;
+        let before = all.fetch_add(decoded, Ordering::Relaxed);
+        // The sum may wrap around. Then the memory is given back a little earlier or later.
+        if before / RELEASE != before.wrapping_add(decoded) / RELEASE {
+            task.source.release(0..task.source.length());
+        }
+    }
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use nonfinite::Format;
+
+    use super::*;
+    use crate::model::{ByteOrder, Reads};
+
+    /// Bytes on a server.
+    #[derive(Debug)]
+    struct Far;
+
+    const READS: Reads = Reads { step: 8 << 20, gap: 256 << 10, at_once: 16 };
+
+    impl ReadAt for Far {
+        fn length(&self) -> usize {
+            usize::MAX
+        }
+
+        fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
+            out.iter_mut().zip(at..).for_each(|(byte, at)| *byte = at as u8);
+            Ok(())
+        }
+
+        fn reads(&self) -> Reads {
+            READS
+        }
+    }
+
+    /// Pieces of a file share a read up to its length, across short gaps.
+    #[test]
+    fn pieces_that_are_read_together() {
+        let content =
+            Content::Floats { format: Format::F8E5M2, parts: 1, order: ByteOrder::NATIVE };
+        let groups = |source: &dyn ReadAt, ranges: &[Range<usize>]| {
+            let data: Vec<_> = ranges.iter().cloned().map(Data::Input).collect();
+            let task = |index: usize| {
+                let piece = Piece { of: Of::Tensor(index), start: 0, length: ranges[index].len() };
+                let whole = Whole::Tensor(&content, &data[index]);
+                Task { piece, source, name: "", whole, asked: Asked::default() }
+            };
+            let (groups, at_once) = groups(ranges.len(), task);
+            for group in &groups {
+                let mut buffer = Vec::new();
+                let window = window(group, task, &mut buffer).expect("bytes");
+                let first = ranges[group.start].start;
+                assert!(window.is_none_or(|(bytes, at)| at == first && bytes[0] == first as u8));
+            }
+            (groups.into_iter().map(|group| group.len()).collect::<Vec<_>>(), at_once)
+        };
+        let (mega, Reads { gap, step, at_once }) = (1 << 20, READS);
+        let two = |gap: usize| [3..mega, mega + gap..2 * mega];
+        assert_eq!(groups(&Far, &two(gap)), (vec![2], at_once));
+        assert_eq!(groups(&Far, &two(gap + 1)), (vec![1, 1], at_once));
+        assert_eq!(groups(&Far, &[5..step, step..step + 5, step + 5..step + 6]), (vec![2, 1], 16));
+        // Backwards, the same bytes twice, and bytes that are in memory.
+        assert_eq!(groups(&Far, &[9..12, 0..9, 0..9]), (vec![1, 1, 1], at_once));
+        assert_eq!(groups(&&[0; 12][..], &[0..9, 9..12]), (vec![1, 1], 1));
+    }
+}
