@@ -2,18 +2,23 @@
 //!
 //! # Modules
 //!
-//! Each module uses only those above it:
+//! Each module uses only those above it. `ci/layers` reads this list and checks it:
 //!
-//! 1. `model`: files, tensors, numbers, findings, errors;
-//! 2. [`containers`]: zip archives, protocol buffers and compression, which several formats share;
-//! 3. [`formats`]: a reader for each file format, and their table;
-//! 4. [`policy`], `raw` and [`Options`]: which findings are bad, the formats of raw elements, and
-//!    how to check;
-//! 5. [`Places`], and the scan, which looks at the tensors with several threads;
-//! 6. [`Report`], [`Totals`] and [`json`]: the findings for people and for programs;
-//! 7. [`check_file`], [`check_bytes`], [`check_source`] and [`check_stream`];
-//! 8. [`work`]: the same check in pieces, for a cluster;
-//! 9. [`lint`]: rules about whole models.
+//! 1. `sync`: threads and locks;
+//! 2. `model`: files, tensors, numbers, findings, errors;
+//! 3. [`containers`]: zip archives, protocol buffers and compression, which several formats share;
+//! 4. [`formats`]: a reader for each file format, and their table;
+//! 5. [`policy`] and `raw`: which findings are bad, and the formats of raw elements;
+//! 6. `options`: how to check, in [`Options`];
+//! 7. `places`: where bad numbers lie, in [`Places`];
+//! 8. `scan`: looks at the tensors with several threads;
+//! 9. `report`: the findings in a file, in [`Report`];
+//! 10. `totals`: sums over files, in [`Totals`];
+//! 11. [`json`]: both for programs;
+//! 12. `check`: [`check_file`], [`check_bytes`], [`check_source`] and [`check_stream`];
+//! 13. `remote`: files of servers;
+//! 14. [`work`]: the same check in pieces, for a cluster;
+//! 15. [`lint`]: rules about whole models.
 
 mod check;
 pub mod containers;
@@ -28,6 +33,7 @@ mod raw;
 mod remote;
 mod report;
 mod scan;
+mod sync;
 mod totals;
 pub mod work;
 

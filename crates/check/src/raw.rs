@@ -6,16 +6,8 @@ use std::str::FromStr;
 use glob::Pattern;
 use nonfinite::Format;
 
+use crate::formats::npy::raw_size;
 use crate::model::{ByteOrder, Content, Reason, Tensor};
-
-/// The bytes of a raw element. None unless the dtype, without its byte order, is `f1` or `V` and a
-/// number.
-pub(crate) fn size(dtype: &str) -> Option<usize> {
-    match dtype {
-        "f1" => Some(1),
-        _ => dtype.strip_prefix('V')?.parse().ok(),
-    }
-}
 
 /// A format for tensors of integers or raw bytes. Tensors of floats do not change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +86,7 @@ impl FromStr for TakenAs {
             TakenAsError(format!("{name:?} is no format: there are {names}"))
         })?;
         let of =
-            match size(left) {
+            match raw_size(left) {
                 Some(size) if size == format.size_in_bytes() => Of::Dtype(left.to_owned()),
                 Some(size) => {
                     let (name, bytes) = (format.name(), format.size_in_bytes());

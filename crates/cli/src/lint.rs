@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use nonfinite_check::json;
-use nonfinite_check::lint::{Finding, Linter, RULES, Severity};
+use nonfinite_check::lint::{self, Finding, Linter, RULES, Severity};
 
 use crate::args::{Form, Lint};
 use crate::columns::wrap;
@@ -70,7 +69,7 @@ impl Linted {
     /// The document of `nonfinite lint --json`, without the line feed at the end.
     #[must_use]
     pub fn json(&self) -> String {
-        json::findings(&self.findings, &self.files, &self.no_format)
+        lint::document(&self.findings, &self.files, &self.no_format)
     }
 
     /// The page of `nonfinite lint --html`.

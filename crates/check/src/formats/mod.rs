@@ -11,7 +11,7 @@
 #[cfg(feature = "arrow")]
 pub mod arrow;
 mod beside;
-pub(crate) mod ggml_types;
+mod ggml_types;
 pub mod gguf;
 pub mod index;
 pub mod npy;

@@ -1,7 +1,6 @@
 //! Reports as JSON, version 1 of the schema in `SCHEMA.md`.
 
 mod finite;
-mod lint;
 mod missing;
 
 use std::borrow::Cow;
@@ -11,8 +10,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use finite::{Above, Measured};
-pub use lint::findings;
-use missing::{Asked, NotLookedAt, Why};
+pub(crate) use missing::NotLookedAt;
+use missing::{Asked, Why};
 
 use crate::model::{ByKind, Error, Finding, First, Kinds};
 use crate::places::{AxisPlaces, Map};
@@ -24,7 +23,7 @@ use crate::totals::Totals;
 pub const VERSION: u32 = 1;
 
 /// The version of the program. All crates of it have the same.
-const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 
 /// Which tensors are listed. Totals count all tensors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,7 +90,7 @@ pub fn lines(path: &Path, result: &Result<Report, Error>, listed: Listed) -> Str
     lines
 }
 
-fn text(value: &impl Serialize) -> String {
+pub(crate) fn text(value: &impl Serialize) -> String {
     // Writing to a string fails only for maps with keys that are not strings. There are no such
     // maps.
     serde_json::to_string(value).unwrap_or_default()

@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use nonfinite::Format;
 
 use crate::model::{ByteOrder, Content, Data, Tensor};
-use crate::scan::{Witness, lock};
+use crate::scan::Witness;
+use crate::sync::lock;
 
 /// Bytes of a page. A hole in a file has whole pages.
 pub(super) const PAGE: usize = 4096;

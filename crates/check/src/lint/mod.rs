@@ -30,9 +30,23 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Modules
+//!
+//! Each module uses only those above it. `ci/layers` reads this list and checks it:
+//!
+//! 1. `finding`: a [`Finding`], and the table of rules;
+//! 2. `allow`, `evidence` and `document`: what is meant to be there, links, and JSON;
+//! 3. `names` and `named`: names of tensors, and of modules in a configuration;
+//! 4. `config`: what the configuration says;
+//! 5. `facts`: what the bytes of tensors show;
+//! 6. `layouts`: the layouts of quantised matrices;
+//! 7. `model`: the tensors and matrices of a model;
+//! 8. `rules`: what must hold.
 
 mod allow;
 mod config;
+mod document;
 mod evidence;
 mod facts;
 mod finding;
@@ -48,6 +62,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use allow::{Allow, AllowError};
+pub use document::document;
 pub use finding::{Finding, RULES, Rule, Severity, rule};
 
 use crate::check::{prepared, report};
@@ -231,12 +246,9 @@ fn kinds(tensors: &mut [Tensor], config: &Config) -> Vec<Kind> {
         .collect();
     let mut formats = Vec::new();
     let all: Vec<&Tensor> = tensors.iter().collect();
-    for group in layouts::groups(&all, config) {
-        let format = || {
-            let scheme = config.scheme(&group.module);
-            (group.layout.byte_scales)(&group.parts, &all, &scheme)
-        };
-        for &(part, index) in group.parts.values() {
+    for matrix in layouts::matrices(&all, config) {
+        let format = || (matrix.layout.byte_scales)(&matrix.parts, &all, &matrix.scheme);
+        for &(part, index) in matrix.parts.values() {
             let is_bytes = all[index].data.length() == all[index].elements();
             match part {
                 Part::Codes if kinds[index] == Kind::Other => kinds[index] = Kind::Codes,

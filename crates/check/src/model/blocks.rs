@@ -7,6 +7,8 @@ use super::number;
 /// A block of quantised elements.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Blocks {
+    /// The name of their type.
+    pub(crate) name: &'static str,
     /// Elements in a block.
     pub(crate) elements: usize,
     /// Bytes of a block.
@@ -182,7 +184,7 @@ mod tests {
     const LENGTHS: [usize; 8] = [8, 17, 18, 20, 22, 24, 34, 144];
 
     fn blocks(format: Format, bytes: usize, scales: Scales) -> Blocks {
-        Blocks { elements: 32, bytes, format, scales }
+        Blocks { name: "", elements: 32, bytes, format, scales }
     }
 
     /// A scale that may be NaN or infinite is noticed at every place, and others are not: nothing

@@ -3,6 +3,7 @@
 //! This is the lowest module of the crate. It names no reader and no file format. Each format adds
 //! its own constant to [`FileFormat`], and its own error travels inside [`Error::Refused`].
 
+mod block_types;
 mod blocks;
 mod by_kind;
 mod byte_order;

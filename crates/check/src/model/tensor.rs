@@ -58,7 +58,7 @@ pub(crate) enum Content {
     /// Quantised blocks. Their scales are looked at; the integers in them are always finite.
     Blocks {
         /// The block, and the places of its scales.
-        #[serde(with = "crate::formats::ggml_types::by_name")]
+        #[serde(with = "super::block_types")]
         blocks: &'static Blocks,
         /// The byte order of a scale.
         order: ByteOrder,

@@ -16,7 +16,7 @@ use super::client::{Failure, wait};
 use super::store;
 use crate::model::{Error, HasChanged, Origin, ReadAt, Source};
 use crate::options::Options;
-use crate::scan::{for_each, lock};
+use crate::sync::{for_each, lock};
 
 /// Bytes of the first request. Enough for the headers of most files.
 const WINDOW: usize = 64 << 10;

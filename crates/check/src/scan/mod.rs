@@ -8,7 +8,6 @@ mod scanner;
 mod selection;
 mod split;
 mod tally;
-mod threads;
 
 pub(crate) use finite::{Finite, Peak};
 pub(crate) use pieces::{look, scan};
@@ -17,4 +16,3 @@ pub(crate) use scanner::{Scanner, Witness};
 pub use split::Of;
 pub(crate) use split::{Piece, split};
 pub(crate) use tally::{Found, Tally};
-pub(crate) use threads::{for_each, lock};

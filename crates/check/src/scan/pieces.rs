@@ -11,9 +11,9 @@ use crc32fast::Hasher;
 use super::scanner::{Scanner, Witness};
 use super::split::{Of, Piece, split, wanted};
 use super::tally::Tally;
-use super::threads::{for_each, lock};
 use crate::model::{Checksum, Column, Content, Data, Description, Error, ReadAt, Tensor};
 use crate::options::Options;
+use crate::sync::{for_each, lock};
 
 /// The most bytes of a piece. Large enough to make the cost of taking a piece negligible, small
 /// enough that all threads end at about the same time.

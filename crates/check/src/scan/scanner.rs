@@ -299,6 +299,7 @@ mod tests {
     /// Blocks of Q8_0 of ggml: a scale and 32 weights.
     fn scales(order: ByteOrder) -> Tensor {
         static BLOCKS: Blocks = Blocks {
+            name: "",
             elements: 32,
             bytes: 34,
             format: Format::F16,

@@ -11,7 +11,8 @@ use crate::model::{Content, Data, FileFormat, Tensor};
 use crate::options::Options;
 use crate::raw;
 use crate::remote::{IN_FLIGHT, is_url};
-use crate::scan::{self, Of, Scanner, Tally, for_each, lock};
+use crate::scan::{self, Of, Scanner, Tally};
+use crate::sync::{for_each, lock};
 
 /// The most bytes that are read at a time.
 const READ: u64 = 8 << 20;

@@ -11,7 +11,7 @@ use crate::model::source::inside;
 use crate::model::{self, FileFormat, Origin, ReadAt, Source, Tensor};
 use crate::options::Options;
 use crate::remote::{self, is_url};
-use crate::scan::lock;
+use crate::sync::lock;
 
 /// Files by path or URL. Threads share them.
 pub(super) struct Files<'a> {

@@ -150,7 +150,7 @@ impl Info {
         let shape = self.shape().ok_or_else(|| self.bad("is too large to exist"))?;
         let (dtype, content, range) = match ggml_types::find(self.kind) {
             Some(kind) if !(kind.is_nibbles() && order == ByteOrder::Big) => {
-                let range = self.range(kind, data, alignment, file)?;
+                let range = self.range(&kind, data, alignment, file)?;
                 (kind.name.to_owned(), kind.content(order), range)
             }
             known => {

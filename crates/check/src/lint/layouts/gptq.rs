@@ -5,8 +5,7 @@
 //! | GPTQ | `[K·b/32, N]` | `[K/g, N]` | `[K/g, N·b/32]` | `[K]` |
 //! | AWQ | `[K, N·b/32]` | `[K/g, N]` | `[K/g, N·b/32]` | |
 
-use super::{Grid, Layout, Legal, Misfit, Part, Parts, Tensors, is_integer, of_bits};
-use crate::lint::model::Matrix;
+use super::{Grid, Layout, Legal, Matrix, Misfit, Part, Parts, Tensors, is_integer, of_bits};
 
 pub(super) static GPTQ: Layout = Layout {
     endings: &[
@@ -23,8 +22,9 @@ pub(super) static GPTQ: Layout = Layout {
         grid(matrix, tensors, |[rows, columns], bits| [rows.saturating_mul(32) / bits, columns])
     },
     byte_scales: |_, _, _| None,
-    needs: |_, _| &[".qzeros"],
+    needs: |_, _| vec![".qzeros"],
     has_global: false,
+    is_gptq: true,
     reach: Some(of_bits),
     zero: Legal::No,
     negative: Legal::No,
@@ -36,6 +36,7 @@ pub(super) static AWQ: Layout = Layout {
     grid: |matrix, tensors| {
         grid(matrix, tensors, |[rows, columns], bits| [rows, columns.saturating_mul(32) / bits])
     },
+    is_gptq: false,
     ..GPTQ
 };
 

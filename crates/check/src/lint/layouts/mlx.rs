@@ -3,8 +3,7 @@
 
 use nonfinite::Format;
 
-use super::{Grid, Layout, Legal, Misfit, Part, Tensors, is_integer, matrices, of_bits};
-use crate::lint::model::Matrix;
+use super::{Grid, Layout, Legal, Matrix, Misfit, Part, Tensors, extents, is_integer, of_bits};
 
 pub(super) static LAYOUT: Layout = Layout {
     endings: &[(".weight", Part::Codes), (".scales", Part::Scale), (".biases", Part::Other)],
@@ -20,10 +19,11 @@ pub(super) static LAYOUT: Layout = Layout {
         Some(if is_nvfp4 { Format::F8E4M3Fn } else { Format::F8E8M0Fnu })
     },
     needs: |_, scheme| match scheme.mode.as_deref() {
-        None | Some("affine") => &[".biases"],
-        Some(_) => &[],
+        None | Some("affine") => vec![".biases"],
+        Some(_) => Vec::new(),
     },
     has_global: false,
+    is_gptq: false,
     reach: Some(of_bits),
     zero: Legal::Yes,
     negative: Legal::Yes,
@@ -36,7 +36,7 @@ fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> 
     let shape = &tensors[scale].shape;
     let wrong = |index: usize, why: String| Err((index, why));
     let (Some((count, rows, packed)), Some((batch, scale_rows, groups))) =
-        (matrices(&tensors[codes].shape), matrices(shape))
+        (extents(&tensors[codes].shape), extents(shape))
     else {
         return Ok(None);
     };

@@ -2,8 +2,9 @@
 
 use nonfinite::Format;
 
-use super::{Grid, Layout, Legal, Misfit, Part, Parts, Tensors, is_integer, needs_nothing, one};
-use crate::lint::model::Matrix;
+use super::{
+    Grid, Layout, Legal, Matrix, Misfit, Part, Parts, Tensors, is_integer, needs_nothing, one,
+};
 
 pub(super) static LAYOUT: Layout = Layout {
     endings: &[
@@ -19,6 +20,7 @@ pub(super) static LAYOUT: Layout = Layout {
     byte_scales: |_: &Parts, _, _| Some(Format::F8E8M0Fnu),
     needs: needs_nothing,
     has_global: false,
+    is_gptq: false,
     reach: None,
     zero: Legal::No,
     negative: Legal::No,

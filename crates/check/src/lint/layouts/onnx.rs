@@ -9,6 +9,7 @@ pub(super) static LAYOUT: Layout = Layout {
     byte_scales: |_, _, _| None,
     needs: needs_nothing,
     has_global: false,
+    is_gptq: false,
     reach: None,
     zero: Legal::No,
     negative: Legal::Doubtful,

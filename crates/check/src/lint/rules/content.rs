@@ -10,7 +10,7 @@ use crate::lint::facts::{PAGE, run_of_zeros};
 use crate::lint::finding::{
     DEAD_ROWS, EMPTY_TENSOR, LORA_B_ZERO, MAGNITUDE, NONFINITE, OUTLIER_RUN, Severity, ZERO_RUN,
 };
-use crate::lint::layouts::Part;
+use crate::lint::layouts::{CACHE, Part};
 use crate::lint::model::Looked;
 use crate::lint::names::of_all_layers;
 use crate::model::{Content, rounded};
@@ -20,7 +20,7 @@ pub(super) fn all(found: &mut Found<'_>) {
     let scales: BTreeSet<usize> = {
         let parts = found.matrices().iter().flat_map(|matrix| matrix.parts.values());
         let scales = parts.filter(|(part, _)| {
-            matches!(part, Part::Scale | Part::Global | Part::Input | Part::Cache)
+            part.is_global() || matches!(part, Part::Scale | Part::Input | Part::Cache)
         });
         scales.map(|(_, index)| *index).collect()
     };
@@ -35,7 +35,7 @@ pub(super) fn all(found: &mut Found<'_>) {
             continue;
         }
         let name = looked.name();
-        let is_cache = name.ends_with(".k_scale") || name.ends_with(".v_scale");
+        let is_cache = CACHE.iter().any(|ending| name.ends_with(ending));
         if let Some((kind, first)) = looked.report.first().filter(|_| !is_cache) {
             let all = looked.report.found.as_ref().into_array();
             let count: u64 = all.iter().map(|finding| finding.count).sum();
@@ -105,24 +105,7 @@ fn magnitude(found: &mut Found<'_>, index: usize, looked: &Looked, is_scale: boo
         && (looked.report.elements == 1 || value >= largest(Format::Bf16));
     let severity = if is_constant { Severity::Note } else { MAGNITUDE.severity };
     if value > bound {
-        above(found, index, severity, bound, why);
-    }
-}
-
-/// Reports the finite numbers of a tensor above a bound.
-pub(super) fn above(
-    found: &mut Found<'_>,
-    index: usize,
-    severity: Severity,
-    bound: f64,
-    why: &str,
-) {
-    let looked = found.looked(index);
-    let those = looked.those(|number| number.is_finite() && number.abs() > bound);
-    if let (Some((first, count)), Some(most)) = (those, looked.max_abs()) {
-        let value = rounded(most.value.abs());
-        let message = format!("{value} ({count} above {}) {why}", rounded(bound));
-        found.push(&MAGNITUDE, severity, index, Some(first), message);
+        found.above(index, severity, bound, why);
     }
 }
 

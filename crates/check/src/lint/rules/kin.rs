@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use nonfinite::Format;
 
 use super::Found;
-use super::content::above;
 use crate::lint::finding::{ALL_ZERO, MAGNITUDE, NORM_ZERO, Severity};
 use crate::lint::names::{is_trained, may_be_zero, of_all_experts};
 
@@ -90,7 +89,7 @@ fn garbage(found: &mut Found<'_>, kin: &Kin<'_>) {
         let is_odd = |value: f64| value > bound && value <= if is_f16 { LEAST } else { 1e30 };
         for &index in all.iter().filter(|index| largest(index).is_some_and(is_odd)) {
             let why = "is garbage beside the weights of other layers";
-            above(found, index, MAGNITUDE.severity, bound, why);
+            found.above(index, MAGNITUDE.severity, bound, why);
         }
     }
 }

@@ -3,46 +3,39 @@
 use nonfinite::Format;
 
 use super::Found;
-use super::codes::first_nonzero;
+use super::blocks::first_nonzero;
 use crate::lint::finding::{
     FUSED_GLOBAL_MISMATCH, GLOBAL_DIRECTION, INVERSE_OVERFLOW, KV_SCALE, SCALE_NEGATIVE,
     SCALE_NONFINITE, SCALE_ZERO, Severity, UE8M0_MANTISSA,
 };
-use crate::lint::layouts::{Legal, Part};
-use crate::lint::model::{Looked, Matrix};
+use crate::lint::layouts::{CACHE, Legal, Matrix, Part};
+use crate::lint::model::Looked;
 use crate::lint::names::last;
 use crate::model::rounded;
 
 /// Rules about the scales of a matrix.
 pub(super) fn of_matrix(found: &mut Found<'_>, matrix: &Matrix) {
-    for (ending, &(part, index)) in &matrix.parts {
-        if !matches!(part, Part::Scale | Part::Global | Part::Input) {
+    for &(part, index) in matrix.parts.values() {
+        let looked = found.looked(index);
+        // The weights are computed with these numbers.
+        if part == Part::Map && looked.is_all_zero() {
+            let message = "all numbers are zero, and so are the weights".to_owned();
+            found.add(&SCALE_ZERO, index, None, message);
+        }
+        if !part.is_global() && !matches!(part, Part::Scale | Part::Input) {
             continue;
         }
-        let looked = found.looked(index);
         nonfinite(found, index, looked);
         zero(found, matrix, part, index, looked);
         negative(found, matrix, index, looked);
         if part != Part::Scale {
             inverse(found, index, looked);
         }
-        if part == Part::Global {
-            direction(found, ending, index, looked);
+        if matrix.layout.has_global && part.is_global() {
+            direction(found, part, index, looked);
         }
         if part == Part::Scale && found.model.config.is_ue8m0 {
             mantissa(found, index, looked);
-        }
-    }
-    // The numbers that codes of bitsandbytes stand for, and those that scale its scales.
-    let is_map = |ending: &str| ending.ends_with("quant_map") || ending.ends_with("nested_absmax");
-    for (_, &(_, index)) in matrix.parts.iter().filter(|(ending, _)| is_map(ending)) {
-        if found.looked(index).is_all_zero() {
-            found.add(
-                &SCALE_ZERO,
-                index,
-                None,
-                "all numbers are zero, and so are the weights".to_owned(),
-            );
         }
     }
     fused(found, matrix);
@@ -142,15 +135,12 @@ fn inverse(found: &mut Found<'_>, index: usize, looked: &Looked) {
     }
 }
 
-/// `weight_scale_2` is the largest magnitude over 2688, and `weight_global_scale` its inverse.
-fn direction(found: &mut Found<'_>, ending: &str, index: usize, looked: &Looked) {
-    let divides = ending.ends_with("global_scale");
-    let (is_odd, other): (fn(f64) -> bool, _) = if divides {
+/// A global scale is the largest magnitude over 2688, and its inverse where weights are divided.
+fn direction(found: &mut Found<'_>, part: Part, index: usize, looked: &Looked) {
+    let (is_odd, other): (fn(f64) -> bool, _) = if part == Part::Divisor {
         (|value| value > 0.0 && value < 1.0, "the weights are divided by it")
-    } else if ending.ends_with("weight_scale_2") {
-        (|value| value >= 1.0, "the weights are multiplied by it")
     } else {
-        return;
+        (|value| value >= 1.0, "the weights are multiplied by it")
     };
     let Some((first, _)) = looked.those(is_odd) else { return };
     let value = rounded(looked.max().map_or(0.0, |max| max.value));
@@ -179,7 +169,7 @@ fn fused(found: &mut Found<'_>, matrix: &Matrix) {
         _ => return,
     };
     let scale = |matrix: &Matrix| {
-        let index = matrix.one(Part::Global)?;
+        let (_, index) = matrix.global()?;
         let value = found.model.tensors[index].only()?;
         // Other rules name the scales that are of no use at all.
         (value.is_finite() && value > 0.0).then_some((index, value))
@@ -215,12 +205,10 @@ pub(super) fn of_cache(found: &mut Found<'_>) {
     let names: std::collections::BTreeSet<_> = tensors.iter().map(Looked::name).collect();
     for (index, looked) in tensors.iter().enumerate() {
         let name = looked.name();
-        let Some(of_key) = [(".k_scale", true), (".v_scale", false)]
-            .iter()
-            .find_map(|(ending, of_key)| name.ends_with(ending).then_some(*of_key))
-        else {
+        let [of_key, of_value] = CACHE.map(|ending| name.ends_with(ending));
+        if !of_key && !of_value {
             continue;
-        };
+        }
         let elements = looked.report.elements;
         // The scale of a norm of the keys: a vector that the model has learned.
         let is_learned = elements > 1 && !found.model.config.is_quantised();
@@ -245,7 +233,7 @@ pub(super) fn of_cache(found: &mut Found<'_>) {
         let dotted = format!(".{name}");
         let swap =
             |from: [&str; 2], to: [&str; 2]| dotted.replace(from[0], to[0]).replace(from[1], to[1]);
-        let (k, v) = ([".k_proj.", ".k_scale"], [".v_proj.", ".v_scale"]);
+        let (k, v) = ([".k_proj.", CACHE[0]], [".v_proj.", CACHE[1]]);
         let other = if of_key { swap(k, v) } else { swap(v, k) };
         let other = &other[1..];
         if !names.contains(other) && !found.model.is_partial {
@@ -253,16 +241,4 @@ pub(super) fn of_cache(found: &mut Found<'_>) {
             found.push(&KV_SCALE, Severity::Warning, index, None, message);
         }
     }
-}
-
-/// The largest of the global scales by which weights are multiplied. 1 without such a scale.
-pub(super) fn global(found: &Found<'_>, matrix: &Matrix) -> f64 {
-    let Some((ending, (_, index))) =
-        matrix.parts.iter().find(|(_, (part, _))| *part == Part::Global)
-    else {
-        return 1.0;
-    };
-    let looked = found.looked(*index);
-    let value = |extreme: Option<&crate::Extreme>| extreme.map_or(1.0, |extreme| extreme.value);
-    if ending.ends_with("global_scale") { 1.0 / value(looked.min()) } else { value(looked.max()) }
 }

@@ -7,8 +7,8 @@ use crate::lint::finding::{
     CONFIG_DISAGREES, CONFIG_UNREADABLE, DUPLICATE_SET, EXPERT_SIBLING_MISSING, ORPHAN_SCALE,
     SCALE_SHAPE, SIBLING_MISSING, Severity,
 };
-use crate::lint::layouts::{ONLY_SCALES, Part, is_f8, is_integer};
-use crate::lint::model::{Looked, Matrix, Model};
+use crate::lint::layouts::{self, Matrix, Part, is_f8, is_integer};
+use crate::lint::model::{Looked, Model};
 use crate::lint::names::{of_all_experts, of_all_layers};
 use crate::model::Content;
 use nonfinite::Format;
@@ -62,7 +62,7 @@ fn missing(found: &mut Found<'_>) {
             found.add(&SCALE_SHAPE, scale, None, message);
         }
         let needs_global = matrix.layout.has_global && is_nvfp4;
-        let needed = (matrix.layout.needs)(&matrix.parts, &matrix.scheme).iter();
+        let needed = (matrix.layout.needs)(&matrix.parts, &matrix.scheme).into_iter();
         let model = found.model;
         for ending in needed.filter(|ending| !has(model, matrix, ending)) {
             let message = format!("there is no {}{ending}", matrix.module);
@@ -76,7 +76,7 @@ fn missing(found: &mut Found<'_>) {
             let dtype = &looked.tensor.dtype;
             let message = format!("weights of {dtype} have no scales: {}", wanted(found, matrix));
             found.add(&SIBLING_MISSING, codes, None, message);
-        } else if needs_global && matrix.one(Part::Global).is_none() {
+        } else if needs_global && matrix.global().is_none() {
             let message = "NVFP4 weights have no global scale: loaders take 1.0, or what is in \
                            memory"
                 .to_owned();
@@ -95,7 +95,7 @@ fn missing(found: &mut Found<'_>) {
 
 /// `weight_shape` of compressed-tensors has the rows and columns of codes in words of 32 bits.
 fn packed_shape(found: &mut Found<'_>, matrix: &Matrix, packed: &[usize]) {
-    let Some(&(_, index)) = matrix.parts.get(".weight_shape") else { return };
+    let Some(index) = matrix.one(Part::Shape) else { return };
     let (looked, bits) = (found.looked(index), matrix.scheme.bits.unwrap_or(4));
     let Some(&bytes) = [4, 8].iter().find(|&&bytes| is_integer(&looked.tensor, bytes)) else {
         return;
@@ -115,8 +115,7 @@ fn packed_shape(found: &mut Found<'_>, matrix: &Matrix, packed: &[usize]) {
 /// bitsandbytes has the shape of the weights and the size of blocks as JSON in a tensor of bytes.
 fn state(found: &mut Found<'_>, matrix: &Matrix, codes: usize) {
     const LONGEST: usize = 1 << 16;
-    let mut states = matrix.parts.iter().filter(|(ending, _)| ending.contains(".quant_state."));
-    let Some((_, &(_, index))) = states.next() else { return };
+    let Some(index) = matrix.one(Part::State) else { return };
     let looked = found.looked(index);
     let Some(text) = looked.bytes(0..looked.tensor.data.length().min(LONGEST)) else { return };
     let state: Value = match serde_json::from_slice(&text) {
@@ -144,12 +143,10 @@ fn state(found: &mut Found<'_>, matrix: &Matrix, codes: usize) {
     }
 }
 
-/// Whether a matrix has a tensor of this ending, with elements. Codes of nf4 and fp4 are alike.
+/// Whether a matrix has a tensor of this ending, with elements.
 fn has(model: &Model, matrix: &Matrix, ending: &str) -> bool {
-    let fp4 = ending.replace("nf4", "fp4");
-    matrix.parts.iter().any(|(have, (_, index))| {
-        (*have == ending || *have == fp4) && model.tensors[*index].tensor.elements() > 0
-    })
+    let part = matrix.parts.get(ending);
+    part.is_some_and(|(_, index)| model.tensors[*index].tensor.elements() > 0)
 }
 
 /// The name of the scale that a matrix should have: that of other matrices whose codes have the
@@ -231,14 +228,9 @@ fn orphans(found: &mut Found<'_>) {
     let owned: BTreeSet<usize> = owned.map(|(_, index)| *index).collect();
     for (index, looked) in found.model.tensors.iter().enumerate() {
         let name = looked.name();
-        let is_left = name.contains("_quantizer.")
-            || name.ends_with("_amax")
-            || name.ends_with("_double_scale");
-        // Other models have such names, too.
-        let is_of_blocks = name.ends_with("_scales") || name.ends_with(".scales");
-        let is_scale = ONLY_SCALES.iter().any(|ending| name.ends_with(ending))
-            || is_of_blocks && (found.model.config.is_quantised() || is_integer(&looked.tensor, 1));
-        let message = if is_left {
+        let is_scale = layouts::is_scale(name)
+            .unwrap_or_else(|| found.model.config.is_quantised() || is_integer(&looked.tensor, 1));
+        let message = if layouts::is_left_over(name) {
             "the state of a quantiser, which no loader reads"
         } else if is_scale && !owned.contains(&index) {
             "a scale without quantised weights beside it"

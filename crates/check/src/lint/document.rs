@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::missing::NotLookedAt;
-use super::{PROGRAM, VERSION, text};
-use crate::lint::{Finding, Severity};
+use super::finding::{Finding, Severity};
+use crate::json::{NotLookedAt, PROGRAM, VERSION, text};
 use crate::model::Error;
 use crate::report::Report;
 
@@ -44,7 +43,7 @@ struct File<'a> {
 /// A run of lint as one document: the findings, each file that was checked, and the files of no
 /// known format in folders.
 #[must_use]
-pub fn findings(
+pub fn document(
     findings: &[Finding],
     files: &[(PathBuf, Result<Report, Error>)],
     no_format: &[PathBuf],
