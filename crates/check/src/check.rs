@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::model::reader::Contents;
-use crate::model::{Data, Description, Error, FileFormat, ReadAt, Source, Tensor};
+use crate::model::{Data, Error, FileFormat, Outline, ReadAt, Source, Tensor};
 use crate::options::Options;
 use crate::raw;
 use crate::report::{Report, TensorReport};
@@ -146,7 +146,7 @@ pub(crate) fn report(
     let mut places = places(source, tensors, &tallies, options)?;
     let reports = tensors.iter().zip(&tallies).enumerate();
     let report = |(index, (tensor, tally))| {
-        TensorReport::new(Description::of(tensor), tally, places.remove(&index), options)
+        TensorReport::new(Outline::of(tensor), tally, places.remove(&index), options)
     };
     let mut reports: Vec<_> = reports.map(report).collect();
     reports.extend(damaged.into_iter().map(|part| TensorReport::unseen(part, options)));

@@ -79,8 +79,7 @@ impl FromStr for TakenAs {
         let (left, name) = parts.ok_or_else(|| {
             TakenAsError("no '=', as in V2=bf16 or '*_scales=f8e8m0fnu'".to_owned())
         })?;
-        let named = Format::ALL.iter().copied().find(|known| known.names().contains(&name));
-        let format = named.ok_or_else(|| {
+        let format: Format = name.parse().map_err(|_| {
             let names: Vec<_> = Format::ALL.iter().copied().map(Format::name).collect();
             let names = names.join(", ");
             TakenAsError(format!("{name:?} is no format: there are {names}"))

@@ -18,6 +18,7 @@ pub mod progress;
 pub mod recursive;
 pub mod report;
 pub mod run;
+pub mod session;
 pub mod status;
 pub mod table;
 pub mod terminal;

@@ -66,7 +66,7 @@ impl Blocks {
 pub fn named(tensors: &[&TensorReport], blocks: Blocks, width: usize) -> String {
     let maps = tensors.iter().map(|tensor| (tensor, drawn(tensor, blocks, width)));
     let maps = maps.filter(|(_, map)| !map.is_empty()).map(|(tensor, map)| {
-        let name = visible(tensor.name.as_deref().unwrap_or("-"));
+        let name = visible(tensor.title().as_deref().unwrap_or("-"));
         format!("{}\n{map}", shorten(&name, width))
     });
     maps.collect()

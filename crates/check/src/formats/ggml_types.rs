@@ -44,15 +44,14 @@ impl Kind {
 pub(super) fn find(id: u32) -> Option<Kind> {
     let &(_, name) = TYPES.iter().find(|(known, _)| *known == id)?;
     let values = match name {
-        "F32" => Values::Floats(Format::F32),
-        "F16" => Values::Floats(Format::F16),
-        "BF16" => Values::Floats(Format::Bf16),
-        "F64" => Values::Floats(Format::F64),
         "I8" => Values::Integers { size: 1 },
         "I16" => Values::Integers { size: 2 },
         "I32" => Values::Integers { size: 4 },
         "I64" => Values::Integers { size: 8 },
-        _ => Values::Blocks(Blocks::named(name)?),
+        _ => match name.parse() {
+            Ok(format) => Values::Floats(format),
+            Err(_) => Values::Blocks(Blocks::named(name)?),
+        },
     };
     Some(Kind { name, values })
 }

@@ -13,7 +13,7 @@ use finite::{Above, Measured};
 pub(crate) use missing::NotLookedAt;
 use missing::{Asked, Why};
 
-use crate::model::{ByKind, Error, Finding, First, Kinds};
+use crate::model::{ByKind, Error, Finding, First, Kinds, Storage};
 use crate::places::{AxisPlaces, Map};
 use crate::report::{LookedAt, Report, TensorReport};
 use crate::totals::Totals;
@@ -167,6 +167,12 @@ struct Tensor<'a> {
     shard: Option<String>,
     dtype: &'a str,
     shape: &'a [usize],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    storage: Option<&'a Storage>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    left_out: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    of_trainer: bool,
     elements: usize,
     bytes: usize,
     looked_at: &'static str,
@@ -239,6 +245,9 @@ impl<'a> Tensor<'a> {
             shard: tensor.file.as_ref().map(|file| file.to_string_lossy().into_owned()),
             dtype: &tensor.dtype,
             shape: &tensor.shape,
+            storage: tensor.storage.as_ref(),
+            left_out: tensor.is_left_out,
+            of_trainer: tensor.is_of_trainer,
             elements: tensor.elements,
             bytes: tensor.bytes,
             looked_at,

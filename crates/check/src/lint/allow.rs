@@ -1,6 +1,5 @@
 //! Findings that are meant to be there.
 
-use std::fmt;
 use std::str::FromStr;
 
 use glob::Pattern;
@@ -43,24 +42,13 @@ impl FromStr for Allow {
 }
 
 /// Why a text is no [`Allow`].
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AllowError {
     /// There is no rule of this name.
+    #[error("there is no rule {0:?}: `nonfinite lint --rules` lists them")]
     Rule(String),
     /// The pattern is not valid.
-    Pattern(glob::PatternError),
+    #[error("{0}")]
+    Pattern(#[source] glob::PatternError),
 }
-
-impl fmt::Display for AllowError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rule(id) => {
-                write!(f, "there is no rule {id:?}: `nonfinite lint --rules` lists them")
-            }
-            Self::Pattern(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for AllowError {}

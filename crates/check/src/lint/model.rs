@@ -11,7 +11,7 @@ use nonfinite::Format;
 use super::config::Config;
 use super::facts::{Facts, bits};
 use super::layouts::{self, Matrix};
-use crate::model::{ByteOrder, Content, Data, Description, Extreme, ReadAt, Tensor, swap_bytes};
+use crate::model::{ByteOrder, Content, Data, Extreme, Outline, ReadAt, Tensor, swap_bytes};
 use crate::report::TensorReport;
 
 /// Bytes that are read at a time, and the most of them.
@@ -53,7 +53,7 @@ impl Looked {
 
     /// The coordinate of an element.
     pub(super) fn coordinate(&self, element: usize) -> Vec<usize> {
-        Description::of(&self.tensor).coordinate(element)
+        Outline::of(&self.tensor).coordinate(element)
     }
 
     /// Bytes of the tensor. None if they cannot be read: the check says so.
@@ -331,7 +331,7 @@ mod tests {
                 if is_decoded { Data::Decoded(Box::new(zeros())) } else { Data::Input(0..LENGTH) };
             let tensor = Tensor::new("x".into(), "U8", vec![LENGTH], Content::NotFloat, data);
             let looked = Looked {
-                report: TensorReport::unseen(Description::of(&tensor), &Options::default()),
+                report: TensorReport::unseen(Outline::of(&tensor), &Options::default()),
                 tensor,
                 facts: Facts::default(),
                 source: Arc::new(zeros()),

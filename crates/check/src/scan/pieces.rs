@@ -11,7 +11,7 @@ use crc32fast::Hasher;
 use super::scanner::{Scanner, Witness};
 use super::split::{Of, Piece, split, wanted};
 use super::tally::Tally;
-use crate::model::{Checksum, Column, Content, Data, Description, Error, ReadAt, Tensor};
+use crate::model::{Checksum, Column, Content, Data, Error, Outline, ReadAt, Tensor};
 use crate::options::Options;
 use crate::sync::{for_each, lock};
 
@@ -35,7 +35,7 @@ pub(crate) fn scan(
     checksums: &[Checksum],
     witness: Option<&dyn Witness>,
     options: &Options,
-) -> Result<(Vec<Tally>, Vec<Description>), Error> {
+) -> Result<(Vec<Tally>, Vec<Outline>), Error> {
     let mut pieces = split(tensors, checksums, PIECE);
     if let Some(witness) = witness {
         pieces.extend(wanted(tensors, PIECE, |index| witness.wants(index)));
@@ -202,7 +202,7 @@ fn look_at_part(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ByteOrder, Layout, See, ShowError};
+    use crate::model::{ByteOrder, See, ShowError};
 
     /// Counts how often the whole map was released.
     #[derive(Debug, Default)]
@@ -251,15 +251,8 @@ mod tests {
                 parts: 1,
                 order: ByteOrder::NATIVE,
             };
-            let tensor = Tensor {
-                name: None,
-                file: None,
-                dtype: String::new(),
-                shape: vec![0],
-                layout: Layout::RowMajor,
-                content: floats,
-                data: Data::Column(Box::new(Nulls(parts))),
-            };
+            let data = Data::Column(Box::new(Nulls(parts)));
+            let tensor = Tensor::new(String::new(), "", vec![0], floats, data);
             let map = Map::default();
             scan(&map, &[tensor], &[], None, &Options::default()).expect("nothing is wrong");
             assert_eq!(map.released.into_inner(), expected, "{parts} parts");

@@ -283,13 +283,11 @@ pub(super) fn ends_early(missing: usize) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Data, Layout, Scales};
+    use crate::model::{Data, Scales};
     use crate::scan::tally::Found;
 
     fn tensor(content: Content) -> Tensor {
-        let (name, file, dtype, shape) = (None, None, String::new(), vec![]);
-        let data = Data::Owned(Vec::new());
-        Tensor { name, file, dtype, shape, layout: Layout::RowMajor, content, data }
+        Tensor::new(String::new(), "", vec![], content, Data::Owned(Vec::new()))
     }
 
     fn f32s() -> Tensor {

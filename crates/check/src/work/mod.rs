@@ -197,15 +197,15 @@ pub fn merge(
     let format = format.ok_or(Error::Invalid("a file format that is not known"))?;
     let mut found: BTreeMap<Of, Covered> = found.into_iter().collect();
     let mut tensors = Vec::new();
-    for (index, (description, extent)) in plan.tensors.iter().enumerate() {
+    for (index, (outline, extent)) in plan.tensors.iter().enumerate() {
         let of = Of::Tensor(index);
         let found = found.remove(&of);
-        if found.is_some() && !description.content.is_scanned() {
+        if found.is_some() && !outline.content.is_scanned() {
             return Err(Error::Invalid("tallies of a tensor with nothing to look at"));
         }
         let Covered { parts, tally } = found.unwrap_or_default();
         find_gap(of, &parts, *extent)?;
-        tensors.push(TensorReport::new(description.clone(), &tally, None, options));
+        tensors.push(TensorReport::new(outline.clone(), &tally, None, options));
     }
     for (index, planned) in plan.checksums.iter().enumerate() {
         let of = Of::Checksum(index);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{Error, FORM};
 use crate::check::other_files;
 use crate::model::reader::Contents;
-use crate::model::{Content, Data, Description, FileFormat, Origin, ReadAt, Tensor};
+use crate::model::{Content, Data, FileFormat, Origin, Outline, ReadAt, Tensor};
 use crate::options::{Asked, Options};
 use crate::scan::{self, Of};
 
@@ -23,7 +23,7 @@ pub struct Plan {
     pub(super) asked: Asked,
     /// Each tensor, and the length that pieces have to cover: bytes, or parts of a column. 0 if
     /// nothing is looked at.
-    pub(super) tensors: Vec<(Description, u64)>,
+    pub(super) tensors: Vec<(Outline, u64)>,
     pub(super) checksums: Vec<PlannedChecksum>,
     /// [`Report::other_files`](crate::Report::other_files).
     pub(super) other_files: Vec<PathBuf>,
@@ -94,10 +94,7 @@ impl Plan {
             file: source.origin().ok_or(Error::NoOrigin)?,
             format: format.name().to_owned(),
             asked: options.asked(),
-            tensors: tensors
-                .iter()
-                .map(|tensor| (Description::of(tensor), extent(tensor)))
-                .collect(),
+            tensors: tensors.iter().map(|tensor| (Outline::of(tensor), extent(tensor))).collect(),
             checksums: planned.collect(),
             other_files: other_files(tensors),
             pieces: Vec::new(),

@@ -358,7 +358,7 @@ fn states_of_trainers() {
         let report = check(&zip(&[("m/data.pkl", &object)]), FileFormat::PYTORCH);
         let [tensor] = &report.tensors[..] else { panic!("{report:?}") };
         assert_eq!(tensor.name.as_deref(), Some(key));
-        (tensor.is_bad(), tensor.is_of_trainer())
+        (tensor.is_bad(), tensor.is_of_trainer)
     };
     let (inf, nan) = (f64::INFINITY, f64::NAN);
     for state in ["param_groups", "num_bad_epochs", "wait_count"] {

@@ -157,7 +157,9 @@ fn contents(input: Input<'_>) -> Result<Contents, Refused> {
         };
         let mut add = |contents: Contents, range: Range<usize>| {
             let mut moved = Place(source.clone(), range).moved_contents(contents);
-            moved.tensors.iter_mut().for_each(|tensor| tensor.file = Some(source.path().into()));
+            for tensor in &mut moved.tensors {
+                tensor.description.file = Some(source.path().into());
+            }
             all.add(moved);
         };
         for Part { name, range, transformed } in parts {

@@ -20,7 +20,6 @@ mod strided;
 mod walk;
 
 pub(super) use self::checkpoint::{NAME as METADATA, READER as CHECKPOINT};
-pub(super) use self::parts::STORAGE;
 use self::pickle::Malformed;
 use crate::model::reader::{Contents, Read, Reader, Refused};
 use crate::model::{Checksum, FileFormat};

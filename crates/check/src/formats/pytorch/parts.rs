@@ -14,9 +14,6 @@ use crate::formats::{npy, unread};
 use crate::model::reader::Refused;
 use crate::model::{ByteOrder, Content, Data, Layout, Tensor};
 
-/// The ending of the name of a tensor that stands for a whole storage.
-pub(crate) const STORAGE: &str = " (storage ";
-
 /// The data of a storage.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
@@ -117,7 +114,7 @@ impl Parts {
             for tensor in self.tensors[before..].iter_mut().filter(|_| has_state) {
                 let key = tensor.name.as_deref().and_then(|name| name.rsplit('.').next());
                 if tensor.is_scanned() && tensor.elements() == 1 && key.is_some_and(is_best) {
-                    tensor.dtype.push_str(Tensor::OF_TRAINER);
+                    tensor.description.is_of_trainer = true;
                 }
             }
         }
@@ -178,8 +175,8 @@ impl Parts {
                 return Ok(());
             }
             Place::LeftOut => {
-                tensor.name = Some(format!("{name} (left out of the file)"));
-                tensor.shape = vec![0];
+                tensor.description.is_left_out = true;
+                tensor.description.shape = vec![0];
                 self.tensors.push(tensor);
                 return Ok(());
             }
@@ -209,17 +206,12 @@ impl Parts {
             // from the first to the last.
             (false, Place::Stored(storage)) => {
                 let elements = range.start / unit..range.end / unit;
-                let key = &found.storage.key;
-                tensor.name = Some(format!("{name}{STORAGE}{key}, elements {elements:?})"));
-                tensor.shape = vec![elements.len()];
-                tensor.layout = Layout::RowMajor;
+                tensor.stand_for(found.storage.key, elements);
                 Data::Input(storage.start + range.start..storage.start + range.end)
             }
             // The view is a part of a deflated storage. Look once at the whole storage.
             (_, place) => {
-                tensor.name = Some(format!("{name}{STORAGE}{})", found.storage.key));
-                tensor.shape = vec![size / unit];
-                tensor.layout = Layout::RowMajor;
+                tensor.stand_for(found.storage.key, 0..size / unit);
                 place.whole()
             }
         };
@@ -248,22 +240,8 @@ fn is_best(key: &str) -> bool {
 
 /// The content of a tensor of this dtype.
 fn content(dtype: &str, order: ByteOrder) -> Content {
-    let floats = |format, parts| Content::Floats { format, parts, order };
-    match dtype {
-        "float32" | "float" => floats(Format::F32, 1),
-        "float64" | "double" => floats(Format::F64, 1),
-        "float16" | "half" => floats(Format::F16, 1),
-        "bfloat16" => floats(Format::Bf16, 1),
-        "complex32" | "chalf" => floats(Format::F16, 2),
-        "complex64" | "cfloat" => floats(Format::F32, 2),
-        "complex128" | "cdouble" => floats(Format::F64, 2),
-        "float8_e4m3fn" => floats(Format::F8E4M3Fn, 1),
-        "float8_e4m3fnuz" => floats(Format::F8E4M3FnUz, 1),
-        "float8_e5m2" => floats(Format::F8E5M2, 1),
-        "float8_e5m2fnuz" => floats(Format::F8E5M2FnUz, 1),
-        "float8_e8m0fnu" => floats(Format::F8E8M0Fnu, 1),
-        "float4_e2m1fn_x2" => Content::AlwaysFinite,
+    Content::named(dtype, order).unwrap_or_else(|| match dtype {
         _ if calls::is_integer(dtype) => Content::NotFloat,
         _ => Content::Unreadable("a dtype that is not known".into()),
-    }
+    })
 }
