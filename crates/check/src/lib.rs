@@ -45,7 +45,7 @@ pub use model::{
 pub use options::{Observer, Options};
 pub use places::{AxisPlaces, Lit, Map, Places, Steps};
 pub use policy::Allow;
-pub use raw::{Of, TakenAs, TakenAsError};
+pub use raw::{Selector, TakenAs, TakenAsError};
 pub use remote::{is_url, list_url};
 pub use report::{LookedAt, Report, TensorReport};
 pub use totals::{TotalStats, Totals};

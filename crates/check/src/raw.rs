@@ -13,14 +13,14 @@ use crate::model::{ByteOrder, Content, Reason, Tensor};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenAs {
     /// Which tensors have it.
-    pub of: Of,
+    pub of: Selector,
     /// The format of their elements.
     pub format: Format,
 }
 
 /// The tensors of a [`TakenAs`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum Selector {
     /// Tensors with such a name, such as scales that are stored as `U8`: `*` stands for any
     /// characters, `?` for one character, `[..]` for one of these characters.
     Names(Pattern),
@@ -41,8 +41,8 @@ pub(crate) fn apply(tensor: &mut Tensor, taken_as: &[TakenAs]) {
     let order = if tensor.dtype.starts_with('>') { ByteOrder::Big } else { ByteOrder::Little };
     let name = tensor.name.as_deref().unwrap_or_default();
     let concerns = |taken: &&TakenAs| match &taken.of {
-        Of::Names(pattern) => pattern.matches(name),
-        Of::Dtype(of) => is_raw && of == dtype,
+        Selector::Names(pattern) => pattern.matches(name),
+        Selector::Dtype(of) => is_raw && of == dtype,
     };
     let Some(&TakenAs { format, .. }) = taken_as.iter().find(concerns) else { return };
     tensor.content = if has_elements_of(tensor, format) {
@@ -86,12 +86,12 @@ impl FromStr for TakenAs {
         })?;
         let of =
             match raw_size(left) {
-                Some(size) if size == format.size_in_bytes() => Of::Dtype(left.to_owned()),
+                Some(size) if size == format.size_in_bytes() => Selector::Dtype(left.to_owned()),
                 Some(size) => {
                     let (name, bytes) = (format.name(), format.size_in_bytes());
                     return Err(TakenAsError(format!("{name} has {bytes} bytes, not {size}")));
                 }
-                None => Of::Names(Pattern::new(left).map_err(|error| {
+                None => Selector::Names(Pattern::new(left).map_err(|error| {
                     TakenAsError(format!("{left:?} is no pattern: {}", error.msg))
                 })?),
             };

@@ -11,7 +11,7 @@ use crate::model::{
 };
 use crate::options::Options;
 use crate::places::Places;
-use crate::scan::{Finite, Found, Peak, Tally};
+use crate::scan::{Finite, KindTally, Peak, Tally};
 
 /// The result of the check of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,7 +136,7 @@ impl TensorReport {
         let Tally { found, finite } = *tally;
         let looked_at = looked_at(&tensor.content, options);
         let is_scanned = matches!(looked_at, LookedAt::Values | LookedAt::Scales { .. });
-        let found = found.map(|Found { count, first }| Finding {
+        let found = found.map(|KindTally { count, first }| Finding {
             count,
             first: first.map(|(place, bits)| first_of(&tensor, place, bits)),
         });

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use nonfinite_check::lint::{self, Finding, Linter, RULES, Severity};
 
 use crate::args::{Form, Lint};
-use crate::columns::wrap;
 use crate::github;
 use crate::html::{self, Checked};
 use crate::inputs::Inputs;
 use crate::report::{Complaint, OneLine, Summary, count, not_looked_at, of_no_format, visible};
 use crate::session::Session;
 use crate::status::{CLEAN, complain, finish};
+use crate::text_width::wrap;
 
 /// The most findings of a rule that are printed. A document has all.
 const MOST: usize = 10;
@@ -153,7 +153,7 @@ fn print(
         *found += 1;
         if *printed < MOST {
             *printed += 1;
-            let line = Line(finding).to_string();
+            let line = FindingLine(finding).to_string();
             match form {
                 Form::Table => out.write_all(wrap(&line, session.terminal.width).as_bytes())?,
                 _ => writeln!(out, "{line}")?,
@@ -188,9 +188,9 @@ fn print(
 }
 
 /// A finding in a line: `error[scale-zero]: FILE: "TENSOR" [3, 0]: why`.
-struct Line<'a>(&'a Finding);
+struct FindingLine<'a>(&'a Finding);
 
-impl std::fmt::Display for Line<'_> {
+impl std::fmt::Display for FindingLine<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let finding = self.0;
         let (severity, rule) = (finding.severity.name(), finding.rule.id);

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use nonfinite_check::{Error, Options, Report, TensorReport, json};
 
 use crate::args::{Check, Form};
-use crate::columns::{shorten, wrap};
 use crate::inputs::Inputs;
 use crate::interrupt::interrupted;
 use crate::map::{self, Blocks};
@@ -14,7 +13,8 @@ use crate::patterns::Patterns;
 use crate::report::{Complaint, Line, Summary, not_looked_at, of_no_format, visible};
 use crate::session::Session;
 use crate::status::{CLEAN, FAILED, finish};
-use crate::table::Table;
+use crate::tensor_table::Table;
+use crate::text_width::{shorten, wrap};
 use crate::{github, html, natural};
 
 /// A check of all files.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::formats::beside::Place;
-use crate::formats::unread;
+use crate::formats::beside::FileRange;
+use crate::formats::opaque;
 use crate::model::reader::{Contents, Read, Reader};
 use crate::model::{self, FileFormat, Input, ReadAt};
 
@@ -135,13 +135,13 @@ pub(crate) fn gather(
             // Bytes alone have no shards at all.
             Err(error @ model::Error::NoFolder(_)) => return Err(error),
             Err(error) => {
-                all.tensors.push(unread::damaged(shard.to_owned(), error.to_string()));
+                all.tensors.push(opaque::damaged(shard.to_owned(), error.to_string()));
                 failed.get_or_insert(error);
                 continue;
             }
         };
         is_any_read = true;
-        let place = Place(source.clone(), 0..source.length());
+        let place = FileRange(source.clone(), 0..source.length());
         for mut tensor in tensors {
             names.remove(tensor.label().as_str());
             tensor.description.file = Some(path.clone());
@@ -152,11 +152,11 @@ pub(crate) fn gather(
         let more = names.len().saturating_sub(MOST_MISSING);
         all.tensors.extend(names.into_iter().take(MOST_MISSING).map(|tensor| {
             let missing = Error::Missing { tensor: tensor.to_owned(), shard: shard.to_owned() };
-            unread::damaged(tensor.to_owned(), missing.to_string())
+            opaque::damaged(tensor.to_owned(), missing.to_string())
         }));
         if more > 0 {
             let why = format!("not in {shard:?}, where the index has them");
-            all.tensors.push(unread::damaged(format!("{more} more tensors"), why));
+            all.tensors.push(opaque::damaged(format!("{more} more tensors"), why));
         }
     }
     match failed {

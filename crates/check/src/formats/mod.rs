@@ -17,12 +17,12 @@ pub mod index;
 pub mod npy;
 pub mod npz;
 pub mod onnx;
+mod opaque;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod pytorch;
 pub mod safetensors;
 mod signatures;
-mod unread;
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 mod unwinding;
 

@@ -1,7 +1,7 @@
 //! Reports as JSON, version 1 of the schema in `SCHEMA.md`.
 
-mod finite;
-mod missing;
+mod not_looked_at;
+mod stats;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use finite::{Above, Measured};
-pub(crate) use missing::NotLookedAt;
-use missing::{Asked, Why};
+pub(crate) use not_looked_at::NotLookedAt;
+use not_looked_at::{Asked, Why};
+use stats::{Above, Measured};
 
 use crate::model::{ByKind, Error, Finding, First, Kinds, Storage};
 use crate::places::{AxisPlaces, Map};

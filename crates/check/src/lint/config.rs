@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use nonfinite::Format;
 
-use super::named::Named;
+use super::module_names::Named;
 
 /// What the configuration files of a folder say.
 #[derive(Debug, Default)]

@@ -16,13 +16,13 @@ struct Document<'a> {
     errors: usize,
     warnings: usize,
     complete: bool,
-    findings: Vec<Found<'a>>,
+    findings: Vec<Entry<'a>>,
     files: Vec<File<'a>>,
     no_format: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct Found<'a> {
+struct Entry<'a> {
     rule: &'static str,
     severity: &'static str,
     file: String,
@@ -66,7 +66,7 @@ pub fn document(
         complete: files.iter().all(|file| file.complete),
         findings: findings
             .iter()
-            .map(|found| Found {
+            .map(|found| Entry {
                 rule: found.rule.id,
                 severity: found.severity.name(),
                 file: found.file.to_string_lossy().into_owned(),

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use nonfinite::Format;
 
+use super::byte_facts::{Facts, bits};
 use super::config::Config;
-use super::facts::{Facts, bits};
 use super::layouts::{self, Matrix};
 use crate::model::{ByteOrder, Content, Data, Extreme, Outline, ReadAt, Tensor, swap_bytes};
 use crate::report::TensorReport;

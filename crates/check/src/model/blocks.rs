@@ -2,7 +2,7 @@
 
 use nonfinite::Format;
 
-use super::number;
+use super::codes;
 
 /// A block of quantised elements.
 #[derive(Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Blocks {
     /// all ones, and so copies no scales, unlike [`Blocks::gather`].
     pub(crate) fn may_have_hit(&self, blocks: &[u8]) -> bool {
         // These bits are all ones in every NaN and infinity, and in few finite scales.
-        let exponent = u32::try_from(number::first_beyond(self.format));
+        let exponent = u32::try_from(codes::first_beyond(self.format));
         let (Scales::At(fields), Ok(exponent)) = (&self.scales, exponent) else {
             return true;
         };

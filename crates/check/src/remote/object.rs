@@ -116,7 +116,7 @@ impl Object {
 
     fn new(
         url: &str,
-        (store, path): store::Found,
+        (store, path): store::StorePath,
         version: Version,
         head: Vec<u8>,
         options: &Options,

@@ -1,7 +1,7 @@
 //! The scan: looks at tensors and adds up the findings.
 
-mod finite;
-mod marks;
+mod finite_stats;
+mod look;
 mod pieces;
 mod places;
 mod scanner;
@@ -9,10 +9,10 @@ mod selection;
 mod split;
 mod tally;
 
-pub(crate) use finite::{Finite, Peak};
+pub(crate) use finite_stats::{Finite, Peak};
 pub(crate) use pieces::{look, scan};
 pub(crate) use places::places;
 pub(crate) use scanner::{Scanner, Witness};
-pub use split::Of;
-pub(crate) use split::{Piece, split};
-pub(crate) use tally::{Found, Tally};
+pub use split::Target;
+pub(crate) use split::{Cut, split};
+pub(crate) use tally::{KindTally, Tally};

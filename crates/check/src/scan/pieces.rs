@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crc32fast::Hasher;
 
 use super::scanner::{Scanner, Witness};
-use super::split::{Of, Piece, split, wanted};
+use super::split::{Cut, Target, split, wanted};
 use super::tally::Tally;
 use crate::model::{Checksum, Column, Content, Data, Error, Outline, ReadAt, Tensor};
 use crate::options::Options;
@@ -45,7 +45,7 @@ pub(crate) fn scan(
         tensor.is_scanned() && matches!(tensor.data, Data::Decoded(_)) && tensor.data.length() == 0
     };
     let empty = tensors.iter().enumerate().filter(|(_, tensor)| is_empty(tensor));
-    pieces.extend(empty.map(|(index, _)| Piece { of: Of::Tensor(index), start: 0, length: 0 }));
+    pieces.extend(empty.map(|(index, _)| Cut { of: Target::Tensor(index), start: 0, length: 0 }));
     if !checksums.is_empty() {
         // In the order of the file, so that numbers and checksums of the same bytes follow each
         // other and the bytes are still in a cache.
@@ -59,14 +59,14 @@ pub(crate) fn scan(
         checksums.iter().map(|_| Mutex::default()).collect();
     let worker = || Scanner::new(options.asked());
     for_each(&pieces, options.threads(), worker, |scanner, piece| match piece.of {
-        Of::Tensor(index) => {
+        Target::Tensor(index) => {
             let tensor = &tensors[index];
             scanner.witness = witness.map(|witness| (witness, index));
             let found = look_and_release(source, piece, tensor, scanner, &decoded, options)?;
             lock(&tallies[index]).merge(found);
             Ok(())
         }
-        Of::Checksum(index) => {
+        Target::Checksum(index) => {
             let Checksum { other, range, .. } = &checksums[index];
             let start = range.start + piece.start;
             let mut hasher = Hasher::new();
@@ -105,16 +105,16 @@ pub(super) fn scan_in_order(
 }
 
 /// The offset of a piece in the file. The maximum if the piece is not in the file.
-fn place(piece: &Piece, tensors: &[Tensor], checksums: &[Checksum]) -> usize {
+fn place(piece: &Cut, tensors: &[Tensor], checksums: &[Checksum]) -> usize {
     let start = match piece.of {
-        Of::Tensor(index) => match &tensors[index].data {
+        Target::Tensor(index) => match &tensors[index].data {
             Data::Input(range) => range.start,
             Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) | Data::Column(_) => {
                 return usize::MAX;
             }
         },
-        Of::Checksum(index) if checksums[index].other.is_some() => return usize::MAX,
-        Of::Checksum(index) => checksums[index].range.start,
+        Target::Checksum(index) if checksums[index].other.is_some() => return usize::MAX,
+        Target::Checksum(index) => checksums[index].range.start,
     };
     start + piece.start
 }
@@ -123,7 +123,7 @@ fn place(piece: &Piece, tensors: &[Tensor], checksums: &[Checksum]) -> usize {
 /// to time.
 fn look_and_release(
     source: &dyn ReadAt,
-    piece: &Piece,
+    piece: &Cut,
     tensor: &Tensor,
     scanner: &mut Scanner<'_>,
     decoded: &AtomicUsize,
@@ -148,7 +148,7 @@ fn release(source: &dyn ReadAt, all: &AtomicUsize, decoded: usize) {
 /// Looks at a piece of a tensor. `source` is the file that the tensor was read from.
 pub(crate) fn look(
     source: &dyn ReadAt,
-    piece: &Piece,
+    piece: &Cut,
     tensor: &Tensor,
     scanner: &mut Scanner<'_>,
     options: &Options,
@@ -181,7 +181,7 @@ pub(crate) fn look(
 fn look_at_part(
     source: &dyn ReadAt,
     column: &dyn Column,
-    piece: &Piece,
+    piece: &Cut,
     tensor: &Tensor,
     scanner: &mut Scanner<'_>,
     options: &Options,

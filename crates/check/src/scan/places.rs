@@ -5,7 +5,7 @@ use std::thread;
 
 use nonfinite::Predicate;
 
-use super::marks::{Look, Marks};
+use super::look::{Look, Marks};
 use super::pieces::scan_in_order;
 use super::scanner::Scanner;
 use super::tally::Tally;

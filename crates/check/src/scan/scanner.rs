@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use nonfinite::{Format, Predicate, TensorView};
 
-use super::marks::Look;
+use super::look::Look;
 use super::selection::Selection;
 use super::tally::Tally;
 use crate::model::source::Sequence;
@@ -284,7 +284,7 @@ pub(super) fn ends_early(missing: usize) -> io::Error {
 mod tests {
     use super::*;
     use crate::model::{Data, Scales};
-    use crate::scan::tally::Found;
+    use crate::scan::tally::KindTally;
 
     fn tensor(content: Content) -> Tensor {
         Tensor::new(String::new(), "", vec![], content, Data::Owned(Vec::new()))
@@ -332,7 +332,7 @@ mod tests {
                 scanner
                     .run(run, Format::F32, ByteOrder::NATIVE, &mut tally)
                     .expect("whole numbers");
-                let Found { count, first } = tally.found.nan;
+                let KindTally { count, first } = tally.found.nan;
                 assert_eq!((count, first.expect("one").0), (1, 10 + planted));
             }
         }
@@ -353,7 +353,7 @@ mod tests {
                     let mut stream = bytes;
                     let of = (&scales(order), 5);
                     let tally = scanner.stream(&mut stream, bytes.len(), of, &options);
-                    let Found { count: found, first } = tally.expect("whole blocks").found.nan;
+                    let KindTally { count: found, first } = tally.expect("whole blocks").found.nan;
                     let expected =
                         if blocks == count { (1, Some(5 + count - 1)) } else { (0, None) };
                     assert_eq!((found, first.map(|(place, _)| place)), expected, "{order:?}");

@@ -5,13 +5,13 @@ use std::sync::Mutex;
 
 use super::error::{Error, FORM};
 use super::files::{File, Files, contents};
-use super::plan::{Piece, Place, origin};
-use super::tallies::{Part, Tallies};
+use super::plan::{Piece, PieceData, origin};
+use super::tallies::{CoveredRange, Tallies};
 use crate::model::{Content, Data, FileFormat, Tensor};
 use crate::options::Options;
 use crate::raw;
 use crate::remote::{IN_FLIGHT, is_url};
-use crate::scan::{self, Of, Scanner, Tally};
+use crate::scan::{self, Scanner, Tally, Target};
 use crate::sync::{for_each, lock};
 
 /// The most bytes that are read at a time.
@@ -122,12 +122,12 @@ fn check_group(
 
 /// Looks at a piece in these bytes of the file. `start` is the offset of the first byte.
 fn in_bytes(piece: &Piece, start: u64, bytes: &[u8], options: &Options) -> Result<Tallies, Error> {
-    let Place::Bytes { start: from, end, at } = piece.place else {
+    let PieceData::Bytes { start: from, end, at } = piece.place else {
         return Err(Error::Invalid("a piece that is not of bytes"));
     };
     // The group has read these bytes.
     let bytes = &bytes[(from - start) as usize..(end - start) as usize];
-    if matches!(piece.of, Of::Checksum(_)) {
+    if matches!(piece.of, Target::Checksum(_)) {
         // Reports no progress: the bytes count as progress when the tensors are looked at.
         options.advance(0)?;
         return Ok(found(piece, Some(crc32fast::hash(bytes)), Tally::default()));
@@ -147,16 +147,16 @@ fn in_bytes(piece: &Piece, start: u64, bytes: &[u8], options: &Options) -> Resul
 
 fn found(piece: &Piece, crc: Option<u32>, tally: Tally) -> Tallies {
     let (start, end) = piece.covers();
-    Tallies::new(&piece.fingerprint, piece.of, Part { start, end, crc }, tally)
+    Tallies::new(&piece.fingerprint, piece.of, CoveredRange { start, end, crc }, tally)
 }
 
 /// Looks at a piece that the reader of its format has to decode.
 fn decoded(piece: &Piece, file: &File, options: &Options) -> Result<Tallies, Error> {
-    let Of::Tensor(index) = piece.of else {
+    let Target::Tensor(index) = piece.of else {
         return Err(Error::Invalid("a checksum of what is decoded"));
     };
     let content = content(piece)?;
-    let Place::Read { format, at, length, other, .. } = &piece.place else {
+    let PieceData::Read { format, at, length, other, .. } = &piece.place else {
         return Err(Error::Invalid("a piece that is of bytes"));
     };
     let format =
@@ -173,7 +173,7 @@ fn decoded(piece: &Piece, file: &File, options: &Options) -> Result<Tallies, Err
         return Err(crate::Error::Changed(changed.to_owned()).into());
     }
     let size = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
-    let cut = scan::Piece { of: piece.of, start: size(*at), length: size(*length) };
+    let cut = scan::Cut { of: piece.of, start: size(*at), length: size(*length) };
     if !fits(tensor, content, &cut) {
         return Err(Error::Invalid("a piece that does not fit its tensor"));
     }
@@ -192,7 +192,7 @@ fn decoded(piece: &Piece, file: &File, options: &Options) -> Result<Tallies, Err
 }
 
 /// Whether a piece lies within the tensor that the reader returns.
-fn fits(tensor: &Tensor, content: &Content, cut: &scan::Piece) -> bool {
+fn fits(tensor: &Tensor, content: &Content, cut: &scan::Cut) -> bool {
     let is_inside = match &tensor.data {
         Data::Column(column) => column.parts().get(cut.start) == Some(&cut.length),
         data => cut.start.checked_add(cut.length).is_some_and(|end| end <= data.length()),

@@ -56,7 +56,7 @@ use files::Files;
 pub(crate) use files::{contents, open};
 pub use plan::{Piece, Plan};
 pub use tallies::Tallies;
-use tallies::{Covered, Part};
+use tallies::{Covered, CoveredRange};
 
 use crate::check::prepared;
 use crate::model::reader::Contents;
@@ -64,7 +64,7 @@ use crate::model::{self, Data, FileFormat, ReadAt, verified};
 use crate::options::Options;
 use crate::remote::{self, is_url};
 use crate::report::{Report, TensorReport};
-pub use crate::scan::Of;
+pub use crate::scan::Target;
 
 /// A good length of a piece for a cluster, in bytes: much work for one task, and many tasks for a
 /// large file.
@@ -157,7 +157,7 @@ pub fn check_url(url: &str, options: &Options) -> Result<Report, model::Error> {
         let mut plan = Plan::new(&*source, format, &contents, MOST, options)?;
         let pieces = plan.take_pieces();
         if let Some(observer) = &options.observer {
-            let of_tensors = pieces.iter().filter(|piece| matches!(piece.of(), Of::Tensor(_)));
+            let of_tensors = pieces.iter().filter(|piece| matches!(piece.of(), Target::Tensor(_)));
             observer.started(of_tensors.map(Piece::length).fold(0, u64::saturating_add));
         }
         merge(&plan, [check_in(&files, &pieces, options)?], options)
@@ -195,10 +195,10 @@ pub fn merge(
     let found = all.into_found(&plan.fingerprint())?;
     let format = FileFormat::by_name(&plan.format);
     let format = format.ok_or(Error::Invalid("a file format that is not known"))?;
-    let mut found: BTreeMap<Of, Covered> = found.into_iter().collect();
+    let mut found: BTreeMap<Target, Covered> = found.into_iter().collect();
     let mut tensors = Vec::new();
     for (index, (outline, extent)) in plan.tensors.iter().enumerate() {
-        let of = Of::Tensor(index);
+        let of = Target::Tensor(index);
         let found = found.remove(&of);
         if found.is_some() && !outline.content.is_scanned() {
             return Err(Error::Invalid("tallies of a tensor with nothing to look at"));
@@ -208,7 +208,7 @@ pub fn merge(
         tensors.push(TensorReport::new(outline.clone(), &tally, None, options));
     }
     for (index, planned) in plan.checksums.iter().enumerate() {
-        let of = Of::Checksum(index);
+        let of = Target::Checksum(index);
         let parts = found.remove(&of).unwrap_or_default().parts;
         find_gap(of, &parts, planned.length)?;
         // The CRC-32 of nothing is 0.
@@ -227,7 +227,7 @@ pub fn merge(
 ///
 /// # Errors
 /// [`Error::Missing`], and [`Error::Invalid`] if they cover more than that.
-fn find_gap(of: Of, parts: &[Part], extent: u64) -> Result<(), Error> {
+fn find_gap(of: Target, parts: &[CoveredRange], extent: u64) -> Result<(), Error> {
     // The end of the part without a gap.
     let covered = parts.first().filter(|part| part.start == 0).map_or(0, |part| part.end);
     if covered < extent {

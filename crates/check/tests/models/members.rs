@@ -7,7 +7,7 @@ use nonfinite_check::{FileFormat, LookedAt, Options, Report, check_bytes};
 use crate::hidden::{good_npy, never_clean};
 use crate::pytorch::{archive, state_dict, storage, tensor};
 use crate::zip::{deflated, zip};
-use crate::{assert_found, check, error, pickles};
+use crate::{assert_found, check, error, lines, pickles};
 
 /// A .pt file with a NaN.
 fn torch() -> Vec<u8> {
@@ -127,7 +127,7 @@ fn traced_inputs() {
     ];
     let report = check(&zip(&members), FileFormat::PYTORCH);
     assert_eq!(names(&report), ["traced_inputs"]);
-    assert!(report.tensors[0].is_left_out);
+    assert!(report.tensors[0].is_left_out && lines(&report).contains(r#""left_out":true"#));
     let title = report.tensors[0].title();
     assert_eq!(title.as_deref(), Some("traced_inputs (left out of the file)"));
     assert_eq!(report.tensors[0].shape, [0]);
@@ -163,6 +163,8 @@ fn parts_of_deflated_storages() {
         let report = check(&file, FileFormat::PYTORCH);
         assert_eq!(names(&report), ["w"]);
         assert_eq!(report.tensors[0].title().as_deref(), Some(title), "{offset} {shape:?}");
+        let has_storage = lines(&report).contains(r#""storage":{"key":"0","start":0}"#);
+        assert_eq!(has_storage, title != "w", "{offset} {shape:?}");
         assert_found(&report.tensors[0], 0, place);
     }
 }

@@ -2,7 +2,7 @@
 //! `absmax`, or codes of 8 bits with one a row in `SCB`. A magnitude of zero is that of a block of
 //! zeros.
 
-use super::{Grid, Layout, Legal, Matrix, Misfit, Part, Tensors, is_integer};
+use super::{Grid, Layout, Legal, Matrix, Misfit, Role, Tensors, is_integer};
 
 /// The JSON of a block size and a shape, of codes of nf4 and of fp4.
 const STATES: [&str; 2] =
@@ -10,15 +10,15 @@ const STATES: [&str; 2] =
 
 pub(super) static LAYOUT: Layout = Layout {
     endings: &[
-        (".weight", Part::Codes),
-        (".weight.absmax", Part::Scale),
-        (".SCB", Part::Scale),
-        (".weight.nested_absmax", Part::Map),
-        (".weight.quant_map", Part::Map),
-        (".weight.nested_quant_map", Part::Map),
-        (STATES[0], Part::State),
-        (STATES[1], Part::State),
-        (".weight_format", Part::Other),
+        (".weight", Role::Codes),
+        (".weight.absmax", Role::Scale),
+        (".SCB", Role::Scale),
+        (".weight.nested_absmax", Role::Map),
+        (".weight.quant_map", Role::Map),
+        (".weight.nested_quant_map", Role::Map),
+        (STATES[0], Role::State),
+        (STATES[1], Role::State),
+        (".weight_format", Role::Other),
     ],
     is: |parts, tensors, config| {
         let codes = parts.get(".weight").is_some_and(|&(_, index)| is_integer(tensors[index], 1));
@@ -44,7 +44,7 @@ pub(super) static LAYOUT: Layout = Layout {
 };
 
 fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> {
-    let (Some(codes), Some(scale)) = (matrix.one(Part::Codes), matrix.one(Part::Scale)) else {
+    let (Some(codes), Some(scale)) = (matrix.one(Role::Codes), matrix.one(Role::Scale)) else {
         return Ok(None);
     };
     // A number for each code.

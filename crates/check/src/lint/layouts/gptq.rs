@@ -5,14 +5,14 @@
 //! | GPTQ | `[K·b/32, N]` | `[K/g, N]` | `[K/g, N·b/32]` | `[K]` |
 //! | AWQ | `[K, N·b/32]` | `[K/g, N]` | `[K/g, N·b/32]` | |
 
-use super::{Grid, Layout, Legal, Matrix, Misfit, Part, Parts, Tensors, is_integer, of_bits};
+use super::{Grid, Layout, Legal, Matrix, Misfit, Parts, Role, Tensors, is_integer, of_bits};
 
 pub(super) static GPTQ: Layout = Layout {
     endings: &[
-        (".qweight", Part::Codes),
-        (".scales", Part::Scale),
-        (".qzeros", Part::Zeros),
-        (".g_idx", Part::Index),
+        (".qweight", Role::Codes),
+        (".scales", Role::Scale),
+        (".qzeros", Role::Zeros),
+        (".g_idx", Role::Index),
     ],
     is: |parts, tensors, config| {
         let is_awq = config.method == "awq" || is_awq(parts, tensors);
@@ -31,7 +31,7 @@ pub(super) static GPTQ: Layout = Layout {
 };
 
 pub(super) static AWQ: Layout = Layout {
-    endings: &[(".qweight", Part::Codes), (".scales", Part::Scale), (".qzeros", Part::Zeros)],
+    endings: &[(".qweight", Role::Codes), (".scales", Role::Scale), (".qzeros", Role::Zeros)],
     is: |parts, _, _| parts.contains_key(".qweight"),
     grid: |matrix, tensors| {
         grid(matrix, tensors, |[rows, columns], bits| [rows, columns.saturating_mul(32) / bits])

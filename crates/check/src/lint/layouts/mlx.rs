@@ -3,10 +3,10 @@
 
 use nonfinite::Format;
 
-use super::{Grid, Layout, Legal, Matrix, Misfit, Part, Tensors, extents, is_integer, of_bits};
+use super::{Grid, Layout, Legal, Matrix, Misfit, Role, Tensors, extents, is_integer, of_bits};
 
 pub(super) static LAYOUT: Layout = Layout {
-    endings: &[(".weight", Part::Codes), (".scales", Part::Scale), (".biases", Part::Other)],
+    endings: &[(".weight", Role::Codes), (".scales", Role::Scale), (".biases", Role::Other)],
     is: |parts, tensors, config| {
         let codes = parts.get(".weight").map(|&(_, index)| tensors[index]);
         let is_mlx = parts.contains_key(".scales") || config.is_quantised();
@@ -30,7 +30,7 @@ pub(super) static LAYOUT: Layout = Layout {
 };
 
 fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> {
-    let (Some(codes), Some(scale)) = (matrix.one(Part::Codes), matrix.one(Part::Scale)) else {
+    let (Some(codes), Some(scale)) = (matrix.one(Role::Codes), matrix.one(Role::Scale)) else {
         return Ok(None);
     };
     let shape = &tensors[scale].shape;
@@ -51,7 +51,7 @@ fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> 
         let codes = &tensors[codes].shape;
         return wrong(scale, format!("scales {shape:?} do not fit codes {codes:?}"));
     }
-    if let Some(biases) = matrix.one(Part::Other) {
+    if let Some(biases) = matrix.one(Role::Other) {
         let biases_shape = &tensors[biases].shape;
         if biases_shape != shape {
             return wrong(biases, format!("biases {biases_shape:?} do not fit scales {shape:?}"));

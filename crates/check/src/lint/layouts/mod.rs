@@ -1,5 +1,5 @@
 //! The layouts of quantised matrices: a file and a table for each. Rules know layouts only by
-//! [`Layout`].
+//! [`Layout`] and the [`Role`]s of tensors.
 
 mod bitsandbytes;
 mod gguf;
@@ -29,7 +29,7 @@ static LAYOUTS: [&Layout; 7] = [
 
 /// What a tensor is to a quantised matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum Role {
     /// The codes of the weights.
     Codes,
     /// Scales of rows, columns, groups or blocks.
@@ -56,7 +56,7 @@ pub(super) enum Part {
     Other,
 }
 
-impl Part {
+impl Role {
     /// Whether this is a scale of the scales.
     pub(super) fn is_global(self) -> bool {
         matches!(self, Self::Global | Self::Divisor)
@@ -66,7 +66,7 @@ impl Part {
 /// A layout.
 pub(super) struct Layout {
     /// The endings of names, with what such a tensor is.
-    pub(super) endings: &'static [(&'static str, Part)],
+    pub(super) endings: &'static [(&'static str, Role)],
     /// Whether the tensors of a module are a matrix in this layout.
     pub(super) is: fn(&Parts, &Tensors<'_>, &Config) -> bool,
     /// How scales lie over the weights, or the number of a tensor of the wrong shape, and why.
@@ -99,7 +99,7 @@ pub(super) enum Legal {
 }
 
 /// The parts of a module, by the ending of the name: what the tensor is, and its number.
-pub(super) type Parts = BTreeMap<&'static str, (Part, usize)>;
+pub(super) type Parts = BTreeMap<&'static str, (Role, usize)>;
 
 /// A tensor that does not fit, by its number, and why.
 pub(super) type Misfit = (usize, String);
@@ -137,14 +137,14 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
-    /// The tensor of a part.
-    pub(super) fn one(&self, part: Part) -> Option<usize> {
-        one(&self.parts, part)
+    /// The tensor with a role.
+    pub(super) fn one(&self, role: Role) -> Option<usize> {
+        one(&self.parts, role)
     }
 
-    /// The global scale: its part, and the tensor.
-    pub(super) fn global(&self) -> Option<(Part, usize)> {
-        self.parts.values().copied().find(|(part, _)| part.is_global())
+    /// The global scale: its role, and the tensor.
+    pub(super) fn global(&self) -> Option<(Role, usize)> {
+        self.parts.values().copied().find(|(role, _)| role.is_global())
     }
 
     /// The tensor of this ending, and its shape.
@@ -191,16 +191,16 @@ pub(super) fn matrices(tensors: &Tensors<'_>, config: &Config) -> Vec<Matrix> {
     let mut matrices = Vec::new();
     for (module, found) in modules {
         let parts = |layout: &Layout| -> Parts {
-            let part = |ending| {
+            let role = |ending| {
                 let of = layout.endings.iter().find(|(of, _)| *of == ending);
-                of.map(|(_, part)| *part)
+                of.map(|(_, role)| *role)
             };
             let found = found.iter();
-            found.filter_map(|&(ending, index)| Some((ending, (part(ending)?, index)))).collect()
+            found.filter_map(|&(ending, index)| Some((ending, (role(ending)?, index)))).collect()
         };
         let all = LAYOUTS.iter().map(|&layout| (layout, parts(layout)));
         let mut fitting = all.filter(|(layout, parts)| {
-            let has_codes = parts.values().any(|(part, _)| *part == Part::Codes);
+            let has_codes = parts.values().any(|(role, _)| *role == Role::Codes);
             has_codes && (layout.is)(parts, tensors, config)
         });
         if let Some((layout, parts)) = fitting.next() {
@@ -292,7 +292,7 @@ fn extents(shape: &[usize]) -> Option<(usize, usize, usize)> {
     Some((count, *rows, *columns))
 }
 
-/// The tensor of a part.
-pub(super) fn one(parts: &Parts, part: Part) -> Option<usize> {
-    parts.values().find(|(of, _)| *of == part).map(|(_, index)| *index)
+/// The tensor with a role.
+pub(super) fn one(parts: &Parts, role: Role) -> Option<usize> {
+    parts.values().find(|(of, _)| *of == role).map(|(_, index)| *index)
 }

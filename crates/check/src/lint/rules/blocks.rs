@@ -2,8 +2,8 @@
 
 use nonfinite::Format;
 
-use super::Found;
-use crate::lint::layouts::{Grid, Matrix, Part};
+use super::Findings;
+use crate::lint::layouts::{Grid, Matrix, Role};
 use crate::lint::model::Window;
 use crate::model::Extreme;
 
@@ -11,15 +11,15 @@ use crate::model::Extreme;
 /// at most `most` of them to `see`, until `see` returns false. Without `most`, passes all of them,
 /// and any magnitude that is not zero. None if the codes cannot be looked at.
 pub(super) fn blocks(
-    found: &Found<'_>,
+    found: &Findings<'_>,
     matrix: &Matrix,
     most: Option<usize>,
     is: impl Fn(f64) -> bool,
     mut see: impl FnMut(usize, f64, f64) -> bool,
 ) -> Option<()> {
     let grid = matrix.grid.as_ref()?;
-    let codes = found.looked(matrix.one(Part::Codes)?);
-    let scales = found.looked(matrix.one(Part::Scale)?);
+    let codes = found.looked(matrix.one(Role::Codes)?);
+    let scales = found.looked(matrix.one(Role::Scale)?);
     let (format, bits) = (scales.format()?, grid.float_bits?);
     let (mut left, mut are_read) = (most.unwrap_or(usize::MAX), true);
     // A row of blocks: rows of different blocks lie in turns.
@@ -41,7 +41,7 @@ pub(super) fn blocks(
 /// The first block with such a scale that has weights other than zero. None if the codes cannot be
 /// looked at.
 pub(super) fn first_nonzero(
-    found: &Found<'_>,
+    found: &Findings<'_>,
     matrix: &Matrix,
     is: impl Fn(f64) -> bool,
 ) -> Option<Option<usize>> {
@@ -94,9 +94,9 @@ pub(super) fn largest_of_4_bits(bytes: &[u8]) -> f64 {
 }
 
 /// The largest of the global scales by which weights are multiplied. 1 without such a scale.
-pub(super) fn global(found: &Found<'_>, matrix: &Matrix) -> f64 {
-    let Some((part, index)) = matrix.global() else { return 1.0 };
+pub(super) fn global(found: &Findings<'_>, matrix: &Matrix) -> f64 {
+    let Some((role, index)) = matrix.global() else { return 1.0 };
     let looked = found.looked(index);
     let value = |extreme: Option<&Extreme>| extreme.map_or(1.0, |extreme| extreme.value);
-    if part == Part::Divisor { 1.0 / value(looked.min()) } else { value(looked.max()) }
+    if role == Role::Divisor { 1.0 / value(looked.min()) } else { value(looked.max()) }
 }

@@ -3,23 +3,23 @@
 
 use nonfinite::Format;
 
-use super::Found;
+use super::Findings;
 use super::blocks::{blocks, global, largest_of_4_bits};
-use crate::lint::facts::PAGE;
+use crate::lint::byte_facts::PAGE;
 use crate::lint::finding::{
     CODES_ALL_ZERO, DEQUANT_OVERFLOW, E8M0_IMPLAUSIBLE, G_IDX, GPTQ_ZERO_FORMAT, SATURATION,
     Severity,
 };
-use crate::lint::layouts::{Matrix, Part};
+use crate::lint::layouts::{Matrix, Role};
 use crate::lint::model::STEP;
-use crate::lint::names::of_all_experts;
+use crate::lint::tensor_names::of_all_experts;
 use crate::model::{Content, rounded};
 
 /// The most blocks that a rule samples of a matrix.
 const MOST: usize = 1 << 14;
 
 /// Rules about the codes of a matrix.
-pub(super) fn of_matrix(found: &mut Found<'_>, matrix: &Matrix) {
+pub(super) fn of_matrix(found: &mut Findings<'_>, matrix: &Matrix) {
     all_zero(found, matrix);
     implausible(found, matrix);
     saturation(found, matrix);
@@ -29,8 +29,8 @@ pub(super) fn of_matrix(found: &mut Found<'_>, matrix: &Matrix) {
     zero_points(found, matrix);
 }
 
-fn all_zero(found: &mut Found<'_>, matrix: &Matrix) {
-    let Some(index) = matrix.one(Part::Codes) else { return };
+fn all_zero(found: &mut Findings<'_>, matrix: &Matrix) {
+    let Some(index) = matrix.one(Role::Codes) else { return };
     let looked = found.looked(index);
     // The code 8 of FP4 is minus zero: so are all of them, if those of the first page are.
     let is_fp4 = matrix.grid.as_ref().is_some_and(|grid| grid.float_bits == Some(4));
@@ -58,8 +58,8 @@ fn all_zero(found: &mut Found<'_>, matrix: &Matrix) {
     found.push(&CODES_ALL_ZERO, severity, index, None, message);
 }
 
-fn implausible(found: &mut Found<'_>, matrix: &Matrix) {
-    let Some(index) = matrix.one(Part::Scale) else { return };
+fn implausible(found: &mut Findings<'_>, matrix: &Matrix) {
+    let Some(index) = matrix.one(Role::Scale) else { return };
     let looked = found.looked(index);
     let Some(counts) = looked.facts.bytes.as_deref() else { return };
     if looked.format() != Some(Format::F8E8M0Fnu) {
@@ -101,10 +101,10 @@ fn implausible(found: &mut Found<'_>, matrix: &Matrix) {
     }
 }
 
-fn saturation(found: &mut Found<'_>, matrix: &Matrix) {
+fn saturation(found: &mut Findings<'_>, matrix: &Matrix) {
     /// The code of 448.
     const LARGEST: usize = 0x7E;
-    let Some(index) = matrix.one(Part::Scale) else { return };
+    let Some(index) = matrix.one(Role::Scale) else { return };
     let looked = found.looked(index);
     let Some(counts) = looked.facts.bytes.as_deref() else { return };
     let (all, most) = (counts.iter().sum::<u64>(), counts[LARGEST]);
@@ -136,8 +136,8 @@ fn saturation(found: &mut Found<'_>, matrix: &Matrix) {
     }
 }
 
-fn overflow(found: &mut Found<'_>, matrix: &Matrix) {
-    let (Some(dtype), Some(index)) = (found.model.config.dtype, matrix.one(Part::Scale)) else {
+fn overflow(found: &mut Findings<'_>, matrix: &Matrix) {
+    let (Some(dtype), Some(index)) = (found.model.config.dtype, matrix.one(Role::Scale)) else {
         return;
     };
     let looked = found.looked(index);
@@ -180,8 +180,8 @@ fn overflows(weight: f64, dtype: Format) -> String {
 }
 
 /// Blocks of MXFP4 in GGUF have their scale in front of 16 bytes of codes. Engines compute in f32.
-fn overflow_of_blocks(found: &mut Found<'_>, matrix: &Matrix) {
-    let Some(index) = matrix.one(Part::Codes) else { return };
+fn overflow_of_blocks(found: &mut Findings<'_>, matrix: &Matrix) {
+    let Some(index) = matrix.one(Role::Codes) else { return };
     let looked = found.looked(index);
     let Content::Blocks { blocks, .. } = looked.tensor.content else { return };
     let is_large = |weight: f64| weight > f64::from(f32::MAX);
@@ -203,8 +203,8 @@ fn overflow_of_blocks(found: &mut Found<'_>, matrix: &Matrix) {
     }
 }
 
-fn indexes(found: &mut Found<'_>, matrix: &Matrix) {
-    let (Some(index), Some(scale)) = (matrix.one(Part::Index), matrix.one(Part::Scale)) else {
+fn indexes(found: &mut Findings<'_>, matrix: &Matrix) {
+    let (Some(index), Some(scale)) = (matrix.one(Role::Index), matrix.one(Role::Scale)) else {
         return;
     };
     let (looked, scales) = (found.looked(index), found.looked(scale));
@@ -234,12 +234,12 @@ fn indexes(found: &mut Found<'_>, matrix: &Matrix) {
 }
 
 /// Symmetric codes of 4 bits have the zero point 8, which version 1 of GPTQ stores as 7.
-fn zero_points(found: &mut Found<'_>, matrix: &Matrix) {
+fn zero_points(found: &mut Findings<'_>, matrix: &Matrix) {
     let is_4_bits = matrix.scheme.bits.is_none_or(|bits| bits == 4);
     let is_symmetric = matrix.scheme.is_symmetric == Some(true);
-    let Some(index) = matrix.one(Part::Zeros).filter(|_| matrix.layout.is_gptq) else { return };
+    let Some(index) = matrix.one(Role::Zeros).filter(|_| matrix.layout.is_gptq) else { return };
     // Without an index of groups this could be another layout.
-    if !is_4_bits || !is_symmetric || matrix.one(Part::Index).is_none() {
+    if !is_4_bits || !is_symmetric || matrix.one(Role::Index).is_none() {
         return;
     }
     let is_v2 = found.model.config.is_gptq_v2;

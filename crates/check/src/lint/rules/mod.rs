@@ -24,7 +24,7 @@ pub(super) fn all<'a>(
     names: &mut BTreeSet<&'a str>,
 ) -> Vec<Finding> {
     let inserted = inserted::Inserted::new(&model.tensors);
-    let mut found = Found { model, findings: Vec::new(), inserted };
+    let mut found = Findings { model, findings: Vec::new(), inserted };
     let shapes = wrong.into_iter();
     shapes.for_each(|(index, why)| found.add(&SCALE_SHAPE, index, None, why));
     config::all(&mut found);
@@ -39,13 +39,13 @@ pub(super) fn all<'a>(
 }
 
 /// The findings so far.
-struct Found<'a> {
+struct Findings<'a> {
     model: &'a Model,
     findings: Vec<Finding>,
     inserted: inserted::Inserted<'a>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> Findings<'a> {
     /// A finding of the rule's own severity.
     fn add(&mut self, rule: &'static Rule, tensor: usize, element: Option<usize>, why: String) {
         self.push(rule, rule.severity, tensor, element, why);

@@ -2,39 +2,39 @@
 
 use nonfinite::Format;
 
-use super::Found;
+use super::Findings;
 use super::blocks::first_nonzero;
 use crate::lint::finding::{
     FUSED_GLOBAL_MISMATCH, GLOBAL_DIRECTION, INVERSE_OVERFLOW, KV_SCALE, SCALE_NEGATIVE,
     SCALE_NONFINITE, SCALE_ZERO, Severity, UE8M0_MANTISSA,
 };
-use crate::lint::layouts::{CACHE, Legal, Matrix, Part};
+use crate::lint::layouts::{CACHE, Legal, Matrix, Role};
 use crate::lint::model::Looked;
-use crate::lint::names::last;
+use crate::lint::tensor_names::last;
 use crate::model::rounded;
 
 /// Rules about the scales of a matrix.
-pub(super) fn of_matrix(found: &mut Found<'_>, matrix: &Matrix) {
-    for &(part, index) in matrix.parts.values() {
+pub(super) fn of_matrix(found: &mut Findings<'_>, matrix: &Matrix) {
+    for &(role, index) in matrix.parts.values() {
         let looked = found.looked(index);
         // The weights are computed with these numbers.
-        if part == Part::Map && looked.is_all_zero() {
+        if role == Role::Map && looked.is_all_zero() {
             let message = "all numbers are zero, and so are the weights".to_owned();
             found.add(&SCALE_ZERO, index, None, message);
         }
-        if !part.is_global() && !matches!(part, Part::Scale | Part::Input) {
+        if !role.is_global() && !matches!(role, Role::Scale | Role::Input) {
             continue;
         }
         nonfinite(found, index, looked);
-        zero(found, matrix, part, index, looked);
+        zero(found, matrix, role, index, looked);
         negative(found, matrix, index, looked);
-        if part != Part::Scale {
+        if role != Role::Scale {
             inverse(found, index, looked);
         }
-        if matrix.layout.has_global && part.is_global() {
-            direction(found, part, index, looked);
+        if matrix.layout.has_global && role.is_global() {
+            direction(found, role, index, looked);
         }
-        if part == Part::Scale && found.model.config.is_ue8m0 {
+        if role == Role::Scale && found.model.config.is_ue8m0 {
             mantissa(found, index, looked);
         }
     }
@@ -50,7 +50,7 @@ fn counted(count: u64, looked: &Looked) -> String {
     }
 }
 
-fn nonfinite(found: &mut Found<'_>, index: usize, looked: &Looked) {
+fn nonfinite(found: &mut Findings<'_>, index: usize, looked: &Looked) {
     let Some((kind, first)) = looked.report.first() else { return };
     let count = looked.report.found.as_ref().into_array().iter().map(|it| it.count).sum();
     let (code, format) = (first.hex(), first.format.name());
@@ -63,9 +63,9 @@ fn nonfinite(found: &mut Found<'_>, index: usize, looked: &Looked) {
     found.first(&SCALE_NONFINITE, index, first, message);
 }
 
-fn zero(found: &mut Found<'_>, matrix: &Matrix, part: Part, index: usize, looked: &Looked) {
+fn zero(found: &mut Findings<'_>, matrix: &Matrix, role: Role, index: usize, looked: &Looked) {
     let zeros = looked.report.stats.as_ref().map_or(0, |stats| stats.zeros);
-    let legal = if part == Part::Scale { matrix.layout.zero } else { Legal::No };
+    let legal = if role == Role::Scale { matrix.layout.zero } else { Legal::No };
     if legal == Legal::Yes && looked.is_all_zero() && zeros > 1 {
         let message = format!("all {zeros} scales are zero, and so are the weights");
         return found.add(&SCALE_ZERO, index, None, message);
@@ -75,7 +75,7 @@ fn zero(found: &mut Found<'_>, matrix: &Matrix, part: Part, index: usize, looked
     }
     let Some((first, _)) = looked.those(|value| value == 0.0) else { return };
     let count = format!("{} zero", counted(zeros, looked));
-    if part != Part::Scale {
+    if role != Role::Scale {
         let message = format!("{count}: engines divide by it");
         return found.add(&SCALE_ZERO, index, Some(first), message);
     }
@@ -98,7 +98,7 @@ fn zero(found: &mut Found<'_>, matrix: &Matrix, part: Part, index: usize, looked
     }
 }
 
-fn negative(found: &mut Found<'_>, matrix: &Matrix, index: usize, looked: &Looked) {
+fn negative(found: &mut Findings<'_>, matrix: &Matrix, index: usize, looked: &Looked) {
     let is_negative = looked.min().is_some_and(|min| min.value < 0.0);
     if !is_negative || matrix.layout.negative == Legal::Yes {
         return;
@@ -117,7 +117,7 @@ fn negative(found: &mut Found<'_>, matrix: &Matrix, index: usize, looked: &Looke
 }
 
 /// Engines divide by scales of matrices and of activations.
-fn inverse(found: &mut Found<'_>, index: usize, looked: &Looked) {
+fn inverse(found: &mut Findings<'_>, index: usize, looked: &Looked) {
     if looked.format() != Some(Format::F32) {
         return;
     }
@@ -136,8 +136,8 @@ fn inverse(found: &mut Found<'_>, index: usize, looked: &Looked) {
 }
 
 /// A global scale is the largest magnitude over 2688, and its inverse where weights are divided.
-fn direction(found: &mut Found<'_>, part: Part, index: usize, looked: &Looked) {
-    let (is_odd, other): (fn(f64) -> bool, _) = if part == Part::Divisor {
+fn direction(found: &mut Findings<'_>, role: Role, index: usize, looked: &Looked) {
+    let (is_odd, other): (fn(f64) -> bool, _) = if role == Role::Divisor {
         (|value| value > 0.0 && value < 1.0, "the weights are divided by it")
     } else {
         (|value| value >= 1.0, "the weights are multiplied by it")
@@ -148,7 +148,7 @@ fn direction(found: &mut Found<'_>, part: Part, index: usize, looked: &Looked) {
     found.add(&GLOBAL_DIRECTION, index, Some(first), message);
 }
 
-fn mantissa(found: &mut Found<'_>, index: usize, looked: &Looked) {
+fn mantissa(found: &mut Findings<'_>, index: usize, looked: &Looked) {
     if looked.format() != Some(Format::F32) {
         return;
     }
@@ -160,7 +160,7 @@ fn mantissa(found: &mut Found<'_>, index: usize, looked: &Looked) {
 }
 
 /// Matrices that engines fuse have the scale of one of them, or of both: which one differs.
-fn fused(found: &mut Found<'_>, matrix: &Matrix) {
+fn fused(found: &mut Findings<'_>, matrix: &Matrix) {
     let name = last(&matrix.module);
     let (others, is_gate): (&[&str], _) = match name {
         "gate_proj" => (&["up_proj"], true),
@@ -200,7 +200,7 @@ fn fused(found: &mut Found<'_>, matrix: &Matrix) {
 }
 
 /// Scales of the KV cache: `k_scale` and `v_scale` of an attention, or of its projections.
-pub(super) fn of_cache(found: &mut Found<'_>) {
+pub(super) fn of_cache(found: &mut Findings<'_>) {
     let tensors = &found.model.tensors;
     let names: std::collections::BTreeSet<_> = tensors.iter().map(Looked::name).collect();
     for (index, looked) in tensors.iter().enumerate() {

@@ -4,19 +4,19 @@ use std::ops::Range;
 
 use nonfinite::Format;
 
-use super::calls::{self, Array, Bytes, Found};
+use super::constructors::{self, Array, Bytes, PickledTensor};
 use super::pickle::{Object, Pickle};
 use super::strided;
 use super::walk::{self, Item};
 use super::{bad_tensor, long_names};
 use crate::containers::zip::{Member, Method};
-use crate::formats::{npy, unread};
+use crate::formats::{npy, opaque};
 use crate::model::reader::Refused;
 use crate::model::{ByteOrder, Content, Data, Layout, Tensor};
 
 /// The data of a storage.
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(super) enum StorageData {
     /// These bytes of the file.
     Stored(Range<usize>),
     /// This deflated member.
@@ -27,7 +27,7 @@ pub(super) enum Place {
     LeftOut,
 }
 
-impl Place {
+impl StorageData {
     pub(super) fn of(member: &Member) -> Self {
         match member.method {
             Method::Stored => Self::Stored(member.range.clone()),
@@ -85,7 +85,7 @@ impl Parts {
         &mut self,
         pickle: &Pickle,
         source: &Source<'_>,
-        mut storage: impl FnMut(&calls::Storage) -> Option<Place>,
+        mut storage: impl FnMut(&constructors::StorageRef) -> Option<StorageData>,
     ) -> Result<(), Refused> {
         let has_state = pickle.has_any(&STATES);
         let items =
@@ -123,7 +123,7 @@ impl Parts {
 
     /// Adds the objects that could hold numbers and that the check does not read.
     pub(super) fn unreadable(&mut self, name: String, size: usize, why: impl Into<String>) {
-        self.tensors.push(unread::tensor(name, size, why.into(), Data::Owned(Vec::new())));
+        self.tensors.push(opaque::tensor(name, size, why.into(), Data::Owned(Vec::new())));
     }
 
     fn numbers(&mut self, name: String, shape: Vec<usize>, numbers: &[f64]) {
@@ -156,7 +156,12 @@ impl Parts {
         self.tensors.push(Tensor { layout, ..Tensor::new(name, descr, shape, content, data) });
     }
 
-    fn tensor(&mut self, found: Found, place: Place, order: ByteOrder) -> Result<(), Refused> {
+    fn tensor(
+        &mut self,
+        found: PickledTensor,
+        place: StorageData,
+        order: ByteOrder,
+    ) -> Result<(), Refused> {
         let name = found.name;
         let content = content(&found.dtype, order);
         let nothing = Data::Owned(Vec::new());
@@ -169,18 +174,18 @@ impl Parts {
             return Ok(());
         }
         match place {
-            Place::Unreadable(why) => {
+            StorageData::Unreadable(why) => {
                 tensor.content = Content::Unreadable(why.into());
                 self.tensors.push(tensor);
                 return Ok(());
             }
-            Place::LeftOut => {
+            StorageData::LeftOut => {
                 tensor.description.is_left_out = true;
                 tensor.description.shape = vec![0];
                 self.tensors.push(tensor);
                 return Ok(());
             }
-            Place::Stored(_) | Place::Deflated(_) => {}
+            StorageData::Stored(_) | StorageData::Deflated(_) => {}
         }
         let size = place.size();
         if !size.is_multiple_of(unit) {
@@ -192,19 +197,19 @@ impl Parts {
         let range = view.bytes();
         tensor.layout = view.order();
         tensor.data = match (view.is_dense(), place) {
-            (true, Place::Stored(storage)) => {
+            (true, StorageData::Stored(storage)) => {
                 Data::Input(storage.start + range.start..storage.start + range.end)
             }
-            (true, Place::Deflated(member)) if range.end == size => {
+            (true, StorageData::Deflated(member)) if range.end == size => {
                 self.skipped = self.skipped.saturating_add(range.start);
                 Data::Decoded(member.decode(range.start))
             }
-            (false, Place::Stored(storage)) if view.elements() <= size / unit => {
+            (false, StorageData::Stored(storage)) if view.elements() <= size / unit => {
                 Data::Decoded(view.decode(storage.start))
             }
             // The view repeats elements, such as overlapping windows. Look once at all elements
             // from the first to the last.
-            (false, Place::Stored(storage)) => {
+            (false, StorageData::Stored(storage)) => {
                 let elements = range.start / unit..range.end / unit;
                 tensor.stand_for(found.storage.key, elements);
                 Data::Input(storage.start + range.start..storage.start + range.end)
@@ -241,7 +246,7 @@ fn is_best(key: &str) -> bool {
 /// The content of a tensor of this dtype.
 fn content(dtype: &str, order: ByteOrder) -> Content {
     Content::named(dtype, order).unwrap_or_else(|| match dtype {
-        _ if calls::is_integer(dtype) => Content::NotFloat,
+        _ if constructors::is_integer(dtype) => Content::NotFloat,
         _ => Content::Unreadable("a dtype that is not known".into()),
     })
 }
