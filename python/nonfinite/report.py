@@ -78,6 +78,15 @@ class Scales:
 
 
 @dataclass(frozen=True, slots=True)
+class Storage:
+    """Elements of a storage of PyTorch."""
+
+    key: str
+    start: int
+    """The index of the first of these elements in the storage."""
+
+
+@dataclass(frozen=True, slots=True)
 class Axis:
     """The indices of bad elements on one axis."""
 
@@ -143,6 +152,13 @@ class TensorReport(Stats):
     dtype: str
     """The type of the elements as the file spells it."""
     shape: tuple[int, ...]
+    storage: Storage | None = None
+    """The elements that were looked at in place of those of the tensor: a view of PyTorch that
+    repeats elements, or a part of a compressed storage. `shape` is their number."""
+    left_out: bool = False
+    """Whether the file leaves out the data. Then the shape is (0,)."""
+    of_trainer: bool = False
+    """Whether the number may be infinite: the best loss so far, in the state of a trainer."""
     elements: int
     bytes: int
     looked_at: str

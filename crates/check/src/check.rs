@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::input::{opened, prepared};
 use crate::model::reader::Contents;
-use crate::model::{Data, Description, Error, FileFormat, ReadAt, Source, Tensor};
+use crate::model::{Data, Error, FileFormat, Outline, ReadAt, Source, Tensor};
 use crate::options::Options;
 use crate::remote::is_url;
 use crate::report::{Report, TensorReport};
@@ -162,7 +162,7 @@ pub(crate) fn report(
     let mut places = places(source, tensors, &tallies, options)?;
     let reports = tensors.iter().zip(&tallies).enumerate();
     let report = |(index, (tensor, tally))| {
-        TensorReport::new(Description::of(tensor), tally, places.remove(&index), options)
+        TensorReport::new(Outline::of(tensor), tally, places.remove(&index), options)
     };
     let mut reports: Vec<_> = reports.map(report).collect();
     reports.extend(damaged.into_iter().map(|part| TensorReport::unseen(part, options)));

@@ -2,18 +2,25 @@
 //!
 //! # Modules
 //!
-//! Each module uses only those above it:
+//! Each module uses only those above it. `ci/layers` reads this list and checks it:
 //!
-//! 1. `model`: files, tensors, numbers, findings, errors;
-//! 2. [`containers`]: zip archives, protocol buffers and compression, which several formats share;
-//! 3. [`formats`]: a reader for each file format, and their table;
-//! 4. [`policy`], `raw` and [`Options`]: which findings are bad, the formats of raw elements, and
-//!    how to check;
-//! 5. [`Places`], and the scan, which looks at the tensors with several threads;
-//! 6. [`Report`], [`Totals`] and [`json`]: the findings for people and for programs;
-//! 7. [`check_file`], [`check_bytes`], [`check_source`] and [`check_stream`];
-//! 8. [`work`]: the same check in pieces, for a cluster;
-//! 9. [`lint`]: rules about whole models.
+//! 1. `sync`: threads and locks;
+//! 2. `model`: files, tensors, numbers, findings, errors;
+//! 3. [`containers`]: zip archives, protocol buffers and compression, which several formats share;
+//! 4. [`formats`]: a reader for each file format, and their table;
+//! 5. [`policy`] and `raw`: which findings are bad, and the formats of raw elements;
+//! 6. `options`: how to check, in [`Options`];
+//! 7. `remote`: files of servers;
+//! 8. `input`: opens a file by its path or URL;
+//! 9. `places`: where bad numbers lie, in [`Places`];
+//! 10. `scan`: looks at the tensors with several threads;
+//! 11. `report`: the findings in a file, in [`Report`];
+//! 12. `totals`: sums over files, in [`Totals`];
+//! 13. [`json`]: both for programs;
+//! 14. `check`: [`check_file`], [`check_url`], [`check_bytes`], [`check_source`] and
+//!     [`check_stream`];
+//! 15. [`work`]: the same check in pieces, for a cluster;
+//! 16. [`lint`]: rules about whole models.
 
 mod check;
 pub mod containers;
@@ -29,18 +36,19 @@ mod raw;
 mod remote;
 mod report;
 mod scan;
+mod sync;
 mod totals;
 pub mod work;
 
 pub use check::{check_bytes, check_file, check_source, check_stream, check_url};
 pub use model::{
-    Asks, ByKind, Error, Extreme, FileFormat, Finding, First, Kinds, Large, Origin, ReadAt, Reads,
-    Reason, Source, Stats, rounded,
+    Asks, ByKind, Description, Error, Extreme, FileFormat, Finding, First, Kinds, Large, Origin,
+    ReadAt, Reads, Reason, Source, Stats, Storage, rounded,
 };
 pub use options::{Observer, Options};
 pub use places::{AxisPlaces, Lit, Map, Places, Steps};
 pub use policy::Allow;
-pub use raw::{Of, TakenAs, TakenAsError};
+pub use raw::{Selector, TakenAs, TakenAsError};
 pub use remote::{is_url, list_url};
 pub use report::{LookedAt, Report, TensorReport};
 pub use totals::{TotalStats, Totals};

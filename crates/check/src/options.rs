@@ -9,7 +9,7 @@ use std::thread;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::model::{Error, Kinds, Tensor};
+use crate::model::{Description, Error, Kinds};
 use crate::policy::{self, Allow};
 use crate::raw::TakenAs;
 
@@ -118,11 +118,11 @@ impl Options {
         }
     }
 
-    /// The kinds among `found` that make a tensor of this name and dtype bad.
-    pub(crate) fn bad(&self, name: Option<&str>, dtype: &str, found: Kinds) -> Kinds {
+    /// The kinds among `found` that make a tensor bad.
+    pub(crate) fn bad(&self, tensor: &Description, found: Kinds) -> Kinds {
         let infinite = Kinds { nan: false, ..Kinds::ALL };
-        let meant = if dtype.ends_with(Tensor::OF_TRAINER) { infinite } else { Kinds::default() };
-        let allowed = policy::allowed(&self.allow, name.unwrap_or_default());
+        let meant = if tensor.is_of_trainer { infinite } else { Kinds::default() };
+        let allowed = policy::allowed(&self.allow, tensor.name.as_deref().unwrap_or_default());
         found.and(self.fail_on).without(allowed.or(meant))
     }
 

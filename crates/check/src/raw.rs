@@ -6,29 +6,21 @@ use std::str::FromStr;
 use glob::Pattern;
 use nonfinite::Format;
 
+use crate::formats::npy::raw_size;
 use crate::model::{ByteOrder, Content, Reason, Tensor};
-
-/// The bytes of a raw element. None unless the dtype, without its byte order, is `f1` or `V` and a
-/// number.
-pub(crate) fn size(dtype: &str) -> Option<usize> {
-    match dtype {
-        "f1" => Some(1),
-        _ => dtype.strip_prefix('V')?.parse().ok(),
-    }
-}
 
 /// A format for tensors of integers or raw bytes. Tensors of floats do not change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenAs {
     /// Which tensors have it.
-    pub of: Of,
+    pub of: Selector,
     /// The format of their elements.
     pub format: Format,
 }
 
 /// The tensors of a [`TakenAs`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum Selector {
     /// Tensors with such a name, such as scales that are stored as `U8`: `*` stands for any
     /// characters, `?` for one character, `[..]` for one of these characters.
     Names(Pattern),
@@ -49,8 +41,8 @@ pub(crate) fn apply(tensor: &mut Tensor, taken_as: &[TakenAs]) {
     let order = if tensor.dtype.starts_with('>') { ByteOrder::Big } else { ByteOrder::Little };
     let name = tensor.name.as_deref().unwrap_or_default();
     let concerns = |taken: &&TakenAs| match &taken.of {
-        Of::Names(pattern) => pattern.matches(name),
-        Of::Dtype(of) => is_raw && of == dtype,
+        Selector::Names(pattern) => pattern.matches(name),
+        Selector::Dtype(of) => is_raw && of == dtype,
     };
     let Some(&TakenAs { format, .. }) = taken_as.iter().find(concerns) else { return };
     tensor.content = if has_elements_of(tensor, format) {
@@ -87,20 +79,19 @@ impl FromStr for TakenAs {
         let (left, name) = parts.ok_or_else(|| {
             TakenAsError("no '=', as in V2=bf16 or '*_scales=f8e8m0fnu'".to_owned())
         })?;
-        let named = Format::ALL.iter().copied().find(|known| known.names().contains(&name));
-        let format = named.ok_or_else(|| {
+        let format: Format = name.parse().map_err(|_| {
             let names: Vec<_> = Format::ALL.iter().copied().map(Format::name).collect();
             let names = names.join(", ");
             TakenAsError(format!("{name:?} is no format: there are {names}"))
         })?;
         let of =
-            match size(left) {
-                Some(size) if size == format.size_in_bytes() => Of::Dtype(left.to_owned()),
+            match raw_size(left) {
+                Some(size) if size == format.size_in_bytes() => Selector::Dtype(left.to_owned()),
                 Some(size) => {
                     let (name, bytes) = (format.name(), format.size_in_bytes());
                     return Err(TakenAsError(format!("{name} has {bytes} bytes, not {size}")));
                 }
-                None => Of::Names(Pattern::new(left).map_err(|error| {
+                None => Selector::Names(Pattern::new(left).map_err(|error| {
                     TakenAsError(format!("{left:?} is no pattern: {}", error.msg))
                 })?),
             };

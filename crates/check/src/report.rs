@@ -1,16 +1,17 @@
 //! The report of a check.
 
+use std::ops::Deref;
 use std::path::PathBuf;
 
 use nonfinite::Format;
 
 use crate::model::{
-    ByKind, Content, Description, Extreme, FileFormat, Finding, First, Kinds, Large, Reason, Stats,
-    Tensor,
+    ByKind, Content, Description, Extreme, FileFormat, Finding, First, Kinds, Large, Outline,
+    Reason, Stats,
 };
 use crate::options::Options;
 use crate::places::Places;
-use crate::scan::{Finite, Found, Peak, Tally};
+use crate::scan::{Finite, KindTally, Peak, Tally};
 
 /// The result of the check of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,14 +62,9 @@ impl Report {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TensorReport {
-    /// The name, if the file gives one.
-    pub name: Option<String>,
-    /// The file of the tensor, if it is not the file that was checked: a shard.
-    pub file: Option<PathBuf>,
-    /// The element type as the file spells it.
-    pub dtype: String,
-    /// The shape. The last index runs fastest, except in column-major arrays of numpy.
-    pub shape: Vec<usize>,
+    /// What the file says about the tensor. Its fields are also those of the report:
+    /// `report.name`.
+    pub description: Description,
     /// The numbers that were looked at.
     pub looked_at: LookedAt,
     /// The number of elements. For lists of varying length in a table, whose shape is the number of
@@ -122,9 +118,17 @@ impl LookedAt {
     }
 }
 
+impl Deref for TensorReport {
+    type Target = Description;
+
+    fn deref(&self) -> &Description {
+        &self.description
+    }
+}
+
 impl TensorReport {
     pub(crate) fn new(
-        tensor: Description,
+        tensor: Outline,
         tally: &Tally,
         places: Option<Places>,
         options: &Options,
@@ -132,13 +136,13 @@ impl TensorReport {
         let Tally { found, finite } = *tally;
         let looked_at = looked_at(&tensor.content, options);
         let is_scanned = matches!(looked_at, LookedAt::Values | LookedAt::Scales { .. });
-        let found = found.map(|Found { count, first }| Finding {
+        let found = found.map(|KindTally { count, first }| Finding {
             count,
             first: first.map(|(place, bits)| first_of(&tensor, place, bits)),
         });
         let kinds = found.as_ref().map(|finding| finding.count > 0);
         Self {
-            bad: options.bad(tensor.name.as_deref(), &tensor.dtype, kinds),
+            bad: options.bad(&tensor.description, kinds),
             stats: (options.stats && is_scanned)
                 .then(|| finite.stats.map(|peak| extreme_of(&tensor, peak))),
             large: large_of(&tensor, &finite, options),
@@ -147,15 +151,12 @@ impl TensorReport {
             looked_at,
             found,
             places,
-            name: tensor.name,
-            file: tensor.file,
-            dtype: tensor.dtype,
-            shape: tensor.shape,
+            description: tensor.description,
         }
     }
 
     /// A part of a file that was not looked at.
-    pub(crate) fn unseen(part: Description, options: &Options) -> Self {
+    pub(crate) fn unseen(part: Outline, options: &Options) -> Self {
         Self::new(part, &Tally::default(), None, options)
     }
 
@@ -163,13 +164,6 @@ impl TensorReport {
     #[must_use]
     pub fn is_bad(&self) -> bool {
         !self.bad.is_empty() || self.large.as_ref().is_some_and(|large| !large.is_allowed)
-    }
-
-    /// Whether the number is one that is infinite until training has gone on, such as the best loss
-    /// so far in the state of a scheduler. An infinity does not make such a tensor bad.
-    #[must_use]
-    pub fn is_of_trainer(&self) -> bool {
-        self.dtype.ends_with(Tensor::OF_TRAINER)
     }
 
     /// Whether all numbers that were looked at are zeros, and there is one. False unless
@@ -211,9 +205,9 @@ impl TensorReport {
     }
 }
 
-fn large_of(tensor: &Description, finite: &Finite, options: &Options) -> Option<Large> {
+fn large_of(tensor: &Outline, finite: &Finite, options: &Options) -> Option<Large> {
     let (bound, largest) = (options.max_abs?, finite.stats.max_abs?);
-    let name = tensor.name.as_deref().unwrap_or_default();
+    let name = tensor.description.name.as_deref().unwrap_or_default();
     let large = || Large {
         count: finite.large,
         bound,
@@ -223,18 +217,18 @@ fn large_of(tensor: &Description, finite: &Finite, options: &Options) -> Option<
     (finite.large > 0).then(large)
 }
 
-fn extreme_of(tensor: &Description, peak: Peak) -> Extreme {
+fn extreme_of(tensor: &Outline, peak: Peak) -> Extreme {
     let (_, element, part) = element_of(tensor, peak.place);
     Extreme { value: peak.value, coordinate: tensor.coordinate(element), part }
 }
 
-fn first_of(tensor: &Description, place: usize, bits: u64) -> First {
+fn first_of(tensor: &Outline, place: usize, bits: u64) -> First {
     let (format, element, part) = element_of(tensor, place);
     First { place, coordinate: tensor.coordinate(element), bits, format, part }
 }
 
 /// The format of the number at a place, the index of its element, and its part of the element.
-fn element_of(tensor: &Description, place: usize) -> (Format, usize, Option<&'static str>) {
+fn element_of(tensor: &Outline, place: usize) -> (Format, usize, Option<&'static str>) {
     match tensor.content {
         Content::Floats { format, parts: 2, .. } => {
             (format, place / 2, Some(["real", "imaginary"][place % 2]))

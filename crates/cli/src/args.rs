@@ -154,7 +154,7 @@ pub struct Lint {
     pub quiet: bool,
     /// Findings that are meant to be there, by rule and name of tensor; repeatable
     #[arg(long, value_name = "RULE[:PATTERN]")]
-    pub allow: Vec<lint::Allow>,
+    pub allow: Vec<lint::Suppression>,
     /// Whether warnings are listed: on, off, or notes as well
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = Warnings::On)]
     #[arg(hide_possible_values = true)]

@@ -40,7 +40,7 @@ pub fn of_finding(finding: &Finding) -> String {
 }
 
 fn of_tensor(path: &Path, tensor: &TensorReport) -> Option<String> {
-    let name = tensor.name.as_deref().map(|name| format!(" in {}", visible(name)));
+    let name = tensor.title().map(|name| format!(" in {}", visible(&name)));
     let name = name.unwrap_or_default();
     let path = tensor.file.as_deref().unwrap_or(path);
     match &tensor.looked_at {

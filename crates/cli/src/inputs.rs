@@ -11,7 +11,7 @@ use crate::recursive;
 
 /// A path that comes from an argument, and how it was found.
 #[derive(Debug)]
-struct Found {
+struct InputFile {
     path: PathBuf,
     /// Whether the path was found by the search of a folder. Then text and empty files are not
     /// errors.
@@ -20,7 +20,7 @@ struct Found {
     error: Option<Error>,
 }
 
-impl Found {
+impl InputFile {
     fn named(path: PathBuf) -> Self {
         Self { path, searched: false, error: None }
     }
@@ -181,14 +181,14 @@ fn files(
     argument: &Path,
     options: &Options,
     version_control: &mut usize,
-) -> Result<Vec<Found>, Error> {
+) -> Result<Vec<InputFile>, Error> {
     // Characters of a pattern are ordinary characters in a URL.
     let Some(url) = argument.to_str().filter(|text| is_url(text) && !argument.is_dir()) else {
         return local(argument, version_control).map_err(Error::Io);
     };
     Ok(match list_url(url, options)? {
-        Some(files) => files.into_iter().map(|url| Found::searched(url.into(), None)).collect(),
-        None => vec![Found::named(argument.to_owned())],
+        Some(files) => files.into_iter().map(|url| InputFile::searched(url.into(), None)).collect(),
+        None => vec![InputFile::named(argument.to_owned())],
     })
 }
 
@@ -197,19 +197,19 @@ fn files(
 /// # Errors
 /// [`io::ErrorKind::NotFound`] if a folder or a pattern yields no file, and an error of the system
 /// if a folder on the way of a pattern cannot be read.
-fn local(argument: &Path, version_control: &mut usize) -> io::Result<Vec<Found>> {
+fn local(argument: &Path, version_control: &mut usize) -> io::Result<Vec<InputFile>> {
     if argument.is_dir() {
         return some(folder(argument, version_control));
     }
     let text = argument.to_string_lossy();
-    let itself = || Ok(vec![Found::named(argument.to_owned())]);
+    let itself = || Ok(vec![InputFile::named(argument.to_owned())]);
     // A file may have a name that looks like a pattern.
     if !text.contains(['*', '?', '[']) || argument.exists() {
         return itself();
     }
     if text.split('/').any(|part| part == "**") {
         let Some(files) = recursive::files(&text, version_control)? else { return itself() };
-        let files = files.into_iter().map(|path| Found::searched(path, None)).collect();
+        let files = files.into_iter().map(|path| InputFile::searched(path, None)).collect();
         return some(once(files));
     }
     let Ok(found) = glob::glob(&text) else { return itself() };
@@ -219,12 +219,12 @@ fn local(argument: &Path, version_control: &mut usize) -> io::Result<Vec<Found>>
         if path.is_dir() {
             continue;
         }
-        files.push(Found::searched(path, None));
+        files.push(InputFile::searched(path, None));
     }
     some(once(files))
 }
 
-fn some(files: Vec<Found>) -> io::Result<Vec<Found>> {
+fn some(files: Vec<InputFile>) -> io::Result<Vec<InputFile>> {
     if files.is_empty() { Err(nothing()) } else { Ok(files) }
 }
 
@@ -234,13 +234,13 @@ fn nothing() -> io::Error {
 }
 
 /// All files in a folder and in the folders below it.
-fn folder(path: &Path, version_control: &mut usize) -> Vec<Found> {
+fn folder(path: &Path, version_control: &mut usize) -> Vec<InputFile> {
     let mut found = Vec::new();
     let mut folders = vec![path.to_owned()];
     while let Some(folder) = folders.pop() {
         let entries = fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
         match entries {
-            Err(error) => found.push(Found::searched(folder, Some(Error::Io(error)))),
+            Err(error) => found.push(InputFile::searched(folder, Some(Error::Io(error)))),
             Ok(entries) => {
                 for entry in entries {
                     match entry.file_type() {
@@ -248,7 +248,9 @@ fn folder(path: &Path, version_control: &mut usize) -> Vec<Found> {
                             *version_control += 1;
                         }
                         Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                        kind => found.push(Found::searched(entry.path(), refused(&entry, kind))),
+                        kind => {
+                            found.push(InputFile::searched(entry.path(), refused(&entry, kind)))
+                        }
                     }
                 }
             }
@@ -260,12 +262,12 @@ fn folder(path: &Path, version_control: &mut usize) -> Vec<Found> {
 /// The files that are checked, sorted. Leaves out the shards of a set, since its index is checked,
 /// files to which a link leads, and all links to the same model except the first: the cache of
 /// Hugging Face has its files in `blobs`, and links to them that have the names of the files.
-fn once(mut found: Vec<Found>) -> Vec<Found> {
+fn once(mut found: Vec<InputFile>) -> Vec<InputFile> {
     found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     let (links, mut files): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|found| found.error.is_none() && found.path.is_symlink());
     let (mut linked, mut seen) = (BTreeSet::new(), BTreeSet::new());
-    let is_first = |link: &Found| {
+    let is_first = |link: &InputFile| {
         let Some(target) = real(&link.path) else { return true };
         linked.insert(target.clone());
         // The same index beside other shards is another model. So is the same model of ONNX in
@@ -275,7 +277,7 @@ fn once(mut found: Vec<Found>) -> Vec<Found> {
         let folder = is_onnx.then(|| link.path.parent().and_then(real)).flatten();
         seen.insert((target, shards, folder))
     };
-    let mut once: Vec<Found> = links.into_iter().filter(is_first).collect();
+    let mut once: Vec<InputFile> = links.into_iter().filter(is_first).collect();
     if !linked.is_empty() {
         files.retain(|file| !real(&file.path).is_some_and(|path| linked.contains(&path)));
     }

@@ -3,10 +3,8 @@
 #![forbid(unsafe_code)]
 
 pub mod args;
-pub mod columns;
 pub mod command;
 pub mod github;
-pub mod grid;
 pub mod html;
 pub mod inputs;
 pub mod interrupt;
@@ -18,7 +16,10 @@ pub mod progress;
 pub mod recursive;
 pub mod report;
 pub mod run;
+pub mod session;
 pub mod status;
-pub mod table;
+pub mod tensor_table;
 pub mod terminal;
+pub mod text_table;
+pub mod text_width;
 pub mod wording;

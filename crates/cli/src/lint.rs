@@ -4,22 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use nonfinite_check::json;
-use nonfinite_check::lint::{Finding, Linter, RULES, Severity};
+use nonfinite_check::lint::{self, Finding, Linter, RULES, Severity};
 
 use crate::args::{Form, Lint};
-use crate::columns::wrap;
 use crate::github;
 use crate::html::{self, Checked};
 use crate::inputs::Inputs;
-use crate::interrupt::{self, Watch, interrupted};
-use crate::progress::Progress;
 use crate::report::{Complaint, OneLine, Summary, count, not_looked_at, of_no_format, visible};
-use crate::status::{CLEAN, FAILED, complain, finish};
-use crate::terminal::{Terminal, has_bar};
+use crate::session::Session;
+use crate::status::{CLEAN, complain, finish};
+use crate::text_width::wrap;
 
 /// The most findings of a rule that are printed. A document has all.
 const MOST: usize = 10;
@@ -70,7 +65,7 @@ impl Linted {
     /// The document of `nonfinite lint --json`, without the line feed at the end.
     #[must_use]
     pub fn json(&self) -> String {
-        json::findings(&self.findings, &self.files, &self.no_format)
+        lint::document(&self.findings, &self.files, &self.no_format)
     }
 
     /// The page of `nonfinite lint --html`.
@@ -86,13 +81,13 @@ pub fn lint(arguments: &Lint, out: &mut impl Write) -> u8 {
     if arguments.rules {
         return finish(rules(out), CLEAN);
     }
-    if let Some(Err(error)) = arguments.html.as_deref().map(html::may_write) {
-        return page_failed(arguments, &error);
-    }
-    let start = Instant::now();
-    let progress: Option<Arc<Progress>> = (!arguments.quiet && has_bar()).then(Arc::default);
-    interrupt::watch(progress.clone());
-    let options = arguments.options(Arc::new(Watch(progress.clone())));
+    check_and_print(arguments, out).unwrap_or_else(|status| status)
+}
+
+fn check_and_print(arguments: &Lint, out: &mut impl Write) -> Result<u8, u8> {
+    let session = Session::new(arguments.quiet, arguments.html.as_deref());
+    session.may_write_page()?;
+    let options = arguments.options(session.observer());
     let (mut linter, mut inputs) = (Linter::new(options.clone()), Inputs::default());
     let mut files: Vec<Checked> = Vec::new();
     let mut take = |path: &Path, result| {
@@ -105,39 +100,24 @@ pub fn lint(arguments: &Lint, out: &mut impl Write) -> u8 {
         debug_assert!(taken.is_ok());
     }
     let _ = inputs.finish(&mut take);
-    if let Some(progress) = &progress {
-        progress.finish();
-    }
-    if interrupted() {
-        return FAILED;
-    }
+    session.end_of_checks()?;
     let linted = Linted::new(arguments, linter.findings(), files, inputs.no_format);
     complain_of(&linted, arguments.quiet);
-    if let Some(path) = &arguments.html
-        && let Err(error) = html::write(path, &linted.page())
-    {
-        return page_failed(arguments, &error);
-    }
+    session.write_page(|| linted.page())?;
     let status = linted.summary.status(arguments.limits.strict);
     if arguments.quiet {
-        return status;
+        return Ok(status);
     }
-    let form = arguments.form(Terminal::of_output().is_terminal);
+    let form = arguments.form(session.terminal.is_terminal);
     let written = match form {
         Form::Json | Form::Jsonl => writeln!(out, "{}", linted.json()),
         Form::Github => {
             let lines = linted.findings.iter().map(github::of_finding).collect::<String>();
             out.write_all(lines.as_bytes())
         }
-        Form::Auto | Form::Lines | Form::Table => print(&linted, form, start.elapsed(), out),
+        Form::Auto | Form::Lines | Form::Table => print(&linted, form, &session, out),
     };
-    finish(written, status)
-}
-
-fn page_failed(arguments: &Lint, error: &io::Error) -> u8 {
-    let path = arguments.html.as_deref().unwrap_or(Path::new(""));
-    complain(format_args!("{}: {error}", OneLine(path.display())));
-    FAILED
+    Ok(finish(written, status))
 }
 
 /// Complains about files that were not looked at.
@@ -159,9 +139,13 @@ fn complain_of(linted: &Linted, quiet: bool) {
 }
 
 /// Prints the findings as lines for people, and a line of totals.
-fn print(linted: &Linted, form: Form, time: Duration, out: &mut impl Write) -> io::Result<()> {
+fn print(
+    linted: &Linted,
+    form: Form,
+    session: &Session<'_>,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let Linted { findings, allowed, summary, .. } = linted;
-    let width = Terminal::of_output().width;
     // By rule and severity: how many were printed, and how many there are.
     let mut counts: BTreeMap<(&str, Severity), (usize, usize)> = BTreeMap::new();
     for finding in findings {
@@ -169,9 +153,9 @@ fn print(linted: &Linted, form: Form, time: Duration, out: &mut impl Write) -> i
         *found += 1;
         if *printed < MOST {
             *printed += 1;
-            let line = Line(finding).to_string();
+            let line = FindingLine(finding).to_string();
             match form {
-                Form::Table => out.write_all(wrap(&line, width).as_bytes())?,
+                Form::Table => out.write_all(wrap(&line, session.terminal.width).as_bytes())?,
                 _ => writeln!(out, "{line}")?,
             }
         }
@@ -187,7 +171,7 @@ fn print(linted: &Linted, form: Form, time: Duration, out: &mut impl Write) -> i
         "linted {}, {} in {:.3} s: {}, {}",
         count(summary.totals.tensors, "tensor"),
         count(summary.totals.bytes, "byte"),
-        time.as_secs_f64(),
+        session.start.elapsed().as_secs_f64(),
         count(of(Severity::Error), "error"),
         count(of(Severity::Warning), "warning"),
     );
@@ -204,9 +188,9 @@ fn print(linted: &Linted, form: Form, time: Duration, out: &mut impl Write) -> i
 }
 
 /// A finding in a line: `error[scale-zero]: FILE: "TENSOR" [3, 0]: why`.
-struct Line<'a>(&'a Finding);
+struct FindingLine<'a>(&'a Finding);
 
-impl std::fmt::Display for Line<'_> {
+impl std::fmt::Display for FindingLine<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let finding = self.0;
         let (severity, rule) = (finding.severity.name(), finding.rule.id);

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use nonfinite_check::{Map, Steps, TensorReport};
 
-use crate::columns::{shorten, wrap};
 use crate::report::{OneLine, visible};
+use crate::text_width::{shorten, wrap};
 
 /// The largest size of a map, in characters. A character shows two by two blocks. A block shows one
 /// step of the columns and one step of the rows, or two steps of the rows if there are many. So a
@@ -66,7 +66,7 @@ impl Blocks {
 pub fn named(tensors: &[&TensorReport], blocks: Blocks, width: usize) -> String {
     let maps = tensors.iter().map(|tensor| (tensor, drawn(tensor, blocks, width)));
     let maps = maps.filter(|(_, map)| !map.is_empty()).map(|(tensor, map)| {
-        let name = visible(tensor.name.as_deref().unwrap_or("-"));
+        let name = visible(tensor.title().as_deref().unwrap_or("-"));
         format!("{}\n{map}", shorten(&name, width))
     });
     maps.collect()

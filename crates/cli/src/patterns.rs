@@ -1,7 +1,7 @@
 //! The patterns of names in the options. A pattern that matches no tensor is probably a mistake.
 
 use glob::Pattern;
-use nonfinite_check::Of;
+use nonfinite_check::Selector;
 
 use crate::args::How;
 use crate::report::OneLine;
@@ -16,8 +16,8 @@ impl Patterns {
     pub fn new(how: &How) -> Self {
         let allow = how.allow.iter().map(|allow| ("--allow", allow.pattern.clone()));
         let taken_as = how.taken_as.iter().filter_map(|taken_as| match &taken_as.of {
-            Of::Names(pattern) => Some(("--as", pattern.clone())),
-            Of::Dtype(_) => None,
+            Selector::Names(pattern) => Some(("--as", pattern.clone())),
+            Selector::Dtype(_) => None,
         });
         Self(allow.chain(taken_as).collect())
     }

@@ -86,14 +86,15 @@ pub struct Facts<'a>(pub &'a TensorReport);
 impl fmt::Display for Facts<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(tensor) = self;
-        if let Some(name) = &tensor.name {
+        if let Some(name) = tensor.title() {
             write!(f, "{name:?} ")?;
         }
         let ByKind { nan, pos_inf, neg_inf } = tensor.found.as_ref().map(|finding| finding.count);
         write!(
             f,
             "{} {:?}: {nan} NaN, {pos_inf} +Inf, {neg_inf} -Inf",
-            tensor.dtype, tensor.shape
+            tensor.type_title(),
+            tensor.shape
         )?;
         if let LookedAt::Scales { fields, .. } = &tensor.looked_at {
             write!(f, " in scales ({})", fields.join(", "))?;
@@ -165,7 +166,7 @@ pub fn place(extreme: &Extreme) -> String {
 pub fn not_looked_at(path: &Path, report: &Report) -> impl Iterator<Item = String> {
     report.not_looked_at().map(move |(tensor, why)| {
         let kind = if why.is_of_part() { "" } else { "tensor " };
-        let name = tensor.name.as_ref().map(|name| format!("{kind}{name:?}: "));
+        let name = tensor.title().map(|name| format!("{kind}{name:?}: "));
         let name = name.unwrap_or_default();
         let path = tensor.file.as_deref().unwrap_or(path);
         format!("{}: {name}{}", OneLine(path.display()), OneLine(wording::reason(why)))

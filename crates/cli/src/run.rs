@@ -2,37 +2,30 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use nonfinite_check::{Error, Options, Report, TensorReport, json};
 
 use crate::args::{Check, Form};
-use crate::columns::{shorten, wrap};
 use crate::inputs::Inputs;
-use crate::interrupt::{self, Watch, interrupted};
+use crate::interrupt::interrupted;
 use crate::map::{self, Blocks};
 use crate::patterns::Patterns;
-use crate::progress::Progress;
-use crate::report::{Complaint, Line, OneLine, Summary, not_looked_at, of_no_format, visible};
-use crate::status::{CLEAN, FAILED, complain, finish};
-use crate::table::Table;
-use crate::terminal::{Terminal, has_bar};
+use crate::report::{Complaint, Line, Summary, not_looked_at, of_no_format, visible};
+use crate::session::Session;
+use crate::status::{CLEAN, FAILED, finish};
+use crate::tensor_table::Table;
+use crate::text_width::{shorten, wrap};
 use crate::{github, html, natural};
 
 /// A check of all files.
 #[derive(Debug)]
 pub struct Run<'a> {
     check: &'a Check,
+    session: Session<'a>,
     form: Form,
-    /// Whether standard output is a terminal.
-    is_terminal: bool,
-    colors: bool,
     /// The characters of maps, if maps are drawn.
     blocks: Option<Blocks>,
-    width: usize,
     options: Options,
-    progress: Option<Arc<Progress>>,
     summary: Summary,
     /// The patterns of `--allow` and `--as`.
     patterns: Patterns,
@@ -46,22 +39,17 @@ impl<'a> Run<'a> {
     /// A check with these arguments. From now on Ctrl-C stops it.
     #[must_use]
     pub fn new(check: &'a Check) -> Self {
-        let terminal = Terminal::of_output();
-        let progress = (!check.quiet && has_bar()).then(Arc::default);
-        interrupt::watch(progress.clone());
-        let mut options = check.how.options(check.stats, Arc::new(Watch(progress.clone())));
+        let session = Session::new(check.quiet, check.html.as_deref());
+        let mut options = check.how.options(check.stats, session.observer());
         options.max_abs = check.max_abs;
         options.places = !check.quiet;
         options.draw = check.map && !check.quiet || check.html.is_some();
         Self {
             check,
-            form: check.form(terminal.is_terminal),
-            is_terminal: terminal.is_terminal,
-            colors: terminal.colors(),
+            form: check.form(session.terminal.is_terminal),
+            session,
             blocks: check.map.then(Blocks::of_environment),
-            width: terminal.width,
             options,
-            progress,
             summary: Summary::default(),
             patterns: Patterns::new(&check.how),
             results: Vec::new(),
@@ -72,40 +60,23 @@ impl<'a> Run<'a> {
     /// Checks all files, prints the results, and returns the exit status. Ends early if the run is
     /// interrupted.
     pub fn all(mut self, out: &mut impl Write) -> u8 {
-        let start = Instant::now();
-        if let Some(Err(error)) = self.check.html.as_deref().map(html::may_write) {
-            return self.page_failed(&error);
-        }
+        self.try_all(out).unwrap_or_else(|status| status)
+    }
+
+    fn try_all(&mut self, out: &mut impl Write) -> Result<u8, u8> {
+        self.session.may_write_page()?;
         let mut written = self.files(out);
-        if let Some(progress) = &self.progress {
-            progress.finish();
-        }
-        if interrupted() {
-            return FAILED;
-        }
-        if let Some(path) = &self.check.html
-            && let Err(error) = html::write(path, &html::document(&self.results))
-        {
-            return self.page_failed(&error);
-        }
-        if interrupted() {
-            return FAILED;
-        }
+        self.session.end_of_checks()?;
+        self.session.write_page(|| html::document(&self.results))?;
         if written.is_ok() && !self.check.quiet {
-            written = self.end(start.elapsed(), out);
+            written = self.end(out);
         }
         let status = match (&written, self.summary.status(self.check.how.limits.strict)) {
             // Nobody reads on, so the other files were not looked at.
             (Err(_), CLEAN) => FAILED,
             (_, status) => status,
         };
-        finish(written, status)
-    }
-
-    fn page_failed(&self, error: &io::Error) -> u8 {
-        let path = self.check.html.as_deref().unwrap_or(Path::new(""));
-        complain(format_args!("{}: {error}", OneLine(path.display())));
-        FAILED
+        Ok(finish(written, status))
     }
 
     /// The map of a tensor, if maps are asked for.
@@ -114,7 +85,8 @@ impl<'a> Run<'a> {
     }
 
     /// Prints the document, or the summary.
-    fn end(&self, time: Duration, out: &mut impl Write) -> io::Result<()> {
+    fn end(&self, out: &mut impl Write) -> io::Result<()> {
+        let time = self.session.start.elapsed();
         let summary = || self.summary.line(time, nonfinite::Backend::active().name());
         match self.form {
             Form::Json => {
@@ -123,7 +95,7 @@ impl<'a> Run<'a> {
             }
             Form::Jsonl => Ok(()),
             Form::Auto | Form::Lines | Form::Github => writeln!(out, "{}", summary()),
-            Form::Table => out.write_all(wrap(&summary(), self.width).as_bytes()),
+            Form::Table => out.write_all(wrap(&summary(), self.session.terminal.width).as_bytes()),
         }
     }
 
@@ -135,7 +107,7 @@ impl<'a> Run<'a> {
         }
         inputs.finish(|path, result| self.result(path, result, out))?;
         if let Some(listed) = of_no_format(&inputs.no_format).filter(|_| !self.check.quiet) {
-            self.complain(format_args!("{listed}"));
+            self.session.complain(format_args!("{listed}"));
         }
         self.summary.text = inputs.text;
         self.summary.no_format = inputs.no_format.len();
@@ -143,7 +115,9 @@ impl<'a> Run<'a> {
         self.summary.version_control = inputs.version_control;
         self.no_format = inputs.no_format;
         if !interrupted() {
-            self.patterns.unused().for_each(|pattern| self.complain(format_args!("{pattern}")));
+            self.patterns
+                .unused()
+                .for_each(|pattern| self.session.complain(format_args!("{pattern}")));
         }
         Ok(())
     }
@@ -159,7 +133,7 @@ impl<'a> Run<'a> {
             Ok(report) => self.count(path, report),
             Err(error) => {
                 self.summary.fail(error);
-                self.complain(format_args!("{}", Complaint { path, error }));
+                self.session.complain(format_args!("{}", Complaint { path, error }));
             }
         }
         let text = match (&result, self.form) {
@@ -173,22 +147,14 @@ impl<'a> Run<'a> {
         if self.form == Form::Json || self.check.html.is_some() {
             self.results.push((path.to_owned(), result));
         }
-        match &self.progress {
-            _ if text.is_empty() => Ok(()),
-            // The bar is locked while it is hidden. If the output is a pipe whose reader does not
-            // read, the thread that handles Ctrl-C would wait for this lock.
-            Some(progress) if self.is_terminal => {
-                progress.suspend(|| out.write_all(text.as_bytes()))
-            }
-            Some(_) | None => out.write_all(text.as_bytes()),
-        }
+        self.session.print(&text, out)
     }
 
     fn count(&mut self, path: &Path, report: &Report) {
         self.summary.count(report);
         let names = report.tensors.iter().map(|tensor| tensor.name.as_deref());
         names.for_each(|name| self.patterns.see(name.unwrap_or_default()));
-        not_looked_at(path, report).for_each(|why| self.complain(format_args!("{why}")));
+        not_looked_at(path, report).for_each(|why| self.session.complain(format_args!("{why}")));
     }
 
     /// The tensors to print.
@@ -199,7 +165,7 @@ impl<'a> Run<'a> {
         let shown = |tensor: &&TensorReport| {
             tensor.is_bad()
                 || clean_too && has_finite(tensor)
-                || tensor.is_of_trainer() && tensor.first().is_some()
+                || tensor.is_of_trainer && tensor.first().is_some()
         };
         if !report.tensors.iter().any(|tensor| shown(&tensor)) {
             return Vec::new();
@@ -214,20 +180,23 @@ impl<'a> Run<'a> {
 
     fn table(&self, path: &Path, report: &Report) -> String {
         let tensors = self.select(report);
-        let maps =
-            self.blocks.map(|blocks| map::named(&tensors, blocks, self.width)).unwrap_or_default();
-        let table = Table::new(tensors, self.check.stats, self.colors, self.width).text();
+        let maps = self
+            .blocks
+            .map(|blocks| map::named(&tensors, blocks, self.session.terminal.width))
+            .unwrap_or_default();
+        let table = Table::new(
+            tensors,
+            self.check.stats,
+            self.session.terminal.colors(),
+            self.session.terminal.width,
+        )
+        .text();
         if table.is_empty() {
             return table;
         }
-        format!("{}\n{table}{maps}\n", shorten(&visible(&path.to_string_lossy()), self.width))
-    }
-
-    /// A line on standard error, above the progress bar.
-    fn complain(&self, message: std::fmt::Arguments<'_>) {
-        match &self.progress {
-            Some(progress) => progress.suspend(|| complain(message)),
-            None => complain(message),
-        }
+        format!(
+            "{}\n{table}{maps}\n",
+            shorten(&visible(&path.to_string_lossy()), self.session.terminal.width)
+        )
     }
 }

@@ -9,9 +9,9 @@ use crate::model::{Checksum, Column, Data, Decode, Error, ReadAt, See, ShowError
 
 /// A range of another file, whose bytes a reader has read as a file.
 #[derive(Clone, Debug)]
-pub(super) struct Place(pub(super) Arc<dyn ReadAt>, pub(super) Range<usize>);
+pub(super) struct FileRange(pub(super) Arc<dyn ReadAt>, pub(super) Range<usize>);
 
-impl Place {
+impl FileRange {
     /// Turns a tensor of the file at this place into a tensor of the input.
     pub(super) fn moved(&self, tensor: Tensor) -> Tensor {
         let data = match tensor.data {
@@ -64,7 +64,7 @@ fn unread(error: Error) -> io::Error {
 /// Decoded data of the file at a place.
 struct Moved<T> {
     inner: T,
-    place: Place,
+    place: FileRange,
 }
 
 impl Decode for Moved<Box<dyn Decode>> {

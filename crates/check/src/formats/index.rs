@@ -2,16 +2,15 @@
 //! shards, and the shard of each tensor.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::formats::beside::Place;
-use crate::formats::{pytorch, unread};
+use crate::formats::beside::FileRange;
+use crate::formats::opaque;
 use crate::model::reader::{Contents, Read, Reader};
-use crate::model::{self, FileFormat, Input, ReadAt, Tensor};
+use crate::model::{self, FileFormat, Input, ReadAt};
 
 impl FileFormat {
     /// The index of a set of .safetensors files; see [`index`](crate::formats::index).
@@ -40,38 +39,20 @@ pub(super) static PYTORCH: Reader = Reader {
 };
 
 /// Why a sharded model cannot be checked.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The file is not JSON, or not the JSON of an index.
-    Json(serde_json::Error),
+    #[error("bad index of shards: {0}")]
+    Json(#[source] serde_json::Error),
     /// A tensor is not in the shard that the index names for it.
+    #[error("tensor {tensor:?} is not in {shard:?}, where the index has it")]
     Missing {
         /// The name of the tensor.
         tensor: String,
         /// The name of the shard.
         shard: String,
     },
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Json(error) => write!(f, "bad index of shards: {error}"),
-            Self::Missing { tensor, shard } => {
-                write!(f, "tensor {tensor:?} is not in {shard:?}, where the index has it")
-            }
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Json(error) => Some(error),
-            Self::Missing { .. } => None,
-        }
-    }
 }
 
 /// The most missing tensors of a shard that are named. The others are counted.
@@ -154,29 +135,28 @@ pub(crate) fn gather(
             // Bytes alone have no shards at all.
             Err(error @ model::Error::NoFolder(_)) => return Err(error),
             Err(error) => {
-                all.tensors.push(unread::damaged(shard.to_owned(), error.to_string()));
+                all.tensors.push(opaque::damaged(shard.to_owned(), error.to_string()));
                 failed.get_or_insert(error);
                 continue;
             }
         };
         is_any_read = true;
-        let place = Place(source.clone(), 0..source.length());
-        for tensor in tensors {
-            if let Some(name) = &tensor.name {
-                names.remove(name.split(pytorch::STORAGE).next().unwrap_or(name));
-            }
-            all.tensors.push(place.moved(Tensor { file: Some(path.clone()), ..tensor }));
+        let place = FileRange(source.clone(), 0..source.length());
+        for mut tensor in tensors {
+            names.remove(tensor.label().as_str());
+            tensor.description.file = Some(path.clone());
+            all.tensors.push(place.moved(tensor));
         }
         all.checksums.extend(checksums.into_iter().map(|sum| place.moved_checksum(sum)));
         // A hostile index can name a million tensors, and each takes far more memory than its name.
         let more = names.len().saturating_sub(MOST_MISSING);
         all.tensors.extend(names.into_iter().take(MOST_MISSING).map(|tensor| {
             let missing = Error::Missing { tensor: tensor.to_owned(), shard: shard.to_owned() };
-            unread::damaged(tensor.to_owned(), missing.to_string())
+            opaque::damaged(tensor.to_owned(), missing.to_string())
         }));
         if more > 0 {
             let why = format!("not in {shard:?}, where the index has them");
-            all.tensors.push(unread::damaged(format!("{more} more tensors"), why));
+            all.tensors.push(opaque::damaged(format!("{more} more tensors"), why));
         }
     }
     match failed {

@@ -11,18 +11,18 @@
 #[cfg(feature = "arrow")]
 pub mod arrow;
 mod beside;
-pub(crate) mod ggml_types;
+mod ggml_types;
 pub mod gguf;
 pub mod index;
 pub mod npy;
 pub mod npz;
 pub mod onnx;
+mod opaque;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod pytorch;
 pub mod safetensors;
 mod signatures;
-mod unread;
 #[cfg(any(feature = "arrow", feature = "parquet"))]
 mod unwinding;
 

@@ -1,7 +1,7 @@
 //! The .npz format of numpy: a zip archive of .npy files, stored or deflated.
 
 use crate::containers::zip::{self, Archive, Member, Method};
-use crate::formats::{npy, unread};
+use crate::formats::{npy, opaque};
 use crate::model::reader::{Contents, Read, Reader, Refused};
 use crate::model::{Content, Data, FileFormat, Tensor};
 
@@ -31,7 +31,7 @@ fn read(bytes: &[u8]) -> Result<Contents, Refused> {
     for member in members {
         tensors.push(tensor(member, bytes)?);
     }
-    tensors.extend(unread::around(bytes, &range));
+    tensors.extend(opaque::around(bytes, &range));
     Ok(Contents { tensors, checksums })
 }
 
@@ -39,8 +39,8 @@ fn read(bytes: &[u8]) -> Result<Contents, Refused> {
 fn tensor(member: Member, archive: &[u8]) -> Result<Tensor, Refused> {
     let name = member.name.strip_suffix(".npy").unwrap_or(&member.name).to_owned();
     let other = || {
-        let content = unread::content(&member, archive, "a member of an unknown format");
-        unread::member(&name, &member, content)
+        let content = opaque::content(&member, archive, "a member of an unknown format");
+        opaque::member(&name, &member, content)
     };
     if member.unreadable().is_some() {
         return Ok(other());

@@ -11,12 +11,11 @@ use std::str::Utf8Error;
 
 use ::safetensors::tensor::{Metadata, TensorInfo};
 use ::safetensors::{Dtype, SafeTensorError};
-use nonfinite::Format;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IntoDeserializer, MapAccess, Visitor, value};
 
 use crate::model::reader::{Read, Reader};
-use crate::model::{self, ByteOrder, Content, Data, FileFormat, Layout, Tensor};
+use crate::model::{self, ByteOrder, Content, Data, FileFormat, Tensor};
 
 impl FileFormat {
     /// The .safetensors format; see [`safetensors`](mod@crate::formats::safetensors).
@@ -41,22 +40,29 @@ pub(super) static READER: Reader = Reader {
 const MAX_HEADER: u64 = 100_000_000;
 
 /// Why a .safetensors file cannot be checked.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The file is too short for the length field of the header.
+    #[error("too short for a .safetensors file")]
     Truncated,
     /// The header is longer than the reference implementation accepts.
+    #[error("bad .safetensors header: {0} bytes are too many")]
     HeaderTooLong(u64),
     /// The file ends before the header does.
+    #[error("the file ends before its header of {0} bytes does")]
     TruncatedHeader(u64),
     /// The header is not UTF-8.
-    Utf8(Utf8Error),
+    #[error("bad .safetensors header: {0}")]
+    Utf8(#[source] Utf8Error),
     /// The header is not the JSON of a .safetensors file.
-    Json(serde_json::Error),
+    #[error("bad .safetensors header: {0}")]
+    Json(#[source] serde_json::Error),
     /// Two tensors have this name.
+    #[error("bad .safetensors header: two tensors of the name {0:?}")]
     RepeatedName(String),
     /// The data of this tensor ends behind the end of the file.
+    #[error("tensor {name:?} ends at byte {end} of the data, the file has {data}")]
     Offsets {
         /// The name of the tensor.
         name: String,
@@ -66,6 +72,7 @@ pub enum Error {
         data: usize,
     },
     /// The file has bytes behind the last tensor.
+    #[error("the last tensor ends at byte {end} of the data, the file has {data}")]
     Uncovered {
         /// The end of the last tensor.
         end: usize,
@@ -73,58 +80,18 @@ pub enum Error {
         data: usize,
     },
     /// Offsets of this tensor overlap others, leave a gap, or do not fit its shape and dtype.
-    Layout(SafeTensorError),
+    #[error("bad .safetensors header: {}", of_layout(.0))]
+    Layout(#[source] SafeTensorError),
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Truncated => f.write_str("too short for a .safetensors file"),
-            Self::HeaderTooLong(length) => {
-                write!(f, "bad .safetensors header: {length} bytes are too many")
-            }
-            Self::TruncatedHeader(length) => {
-                write!(f, "the file ends before its header of {length} bytes does")
-            }
-            Self::Utf8(error) => write!(f, "bad .safetensors header: {error}"),
-            Self::Json(error) => write!(f, "bad .safetensors header: {error}"),
-            Self::RepeatedName(name) => {
-                write!(f, "bad .safetensors header: two tensors of the name {name:?}")
-            }
-            Self::Offsets { name, end, data } => {
-                write!(f, "tensor {name:?} ends at byte {end} of the data, the file has {data}")
-            }
-            Self::Uncovered { end, data } => {
-                write!(f, "the last tensor ends at byte {end} of the data, the file has {data}")
-            }
-            Self::Layout(SafeTensorError::InvalidOffset(name)) => {
-                write!(
-                    f,
-                    "bad .safetensors header: \
-                     tensor {name:?} does not begin where the one before ends"
-                )
-            }
-            Self::Layout(SafeTensorError::TensorInvalidInfo) => {
-                f.write_str("bad .safetensors header: offsets that do not fit shape and dtype")
-            }
-            Self::Layout(error) => write!(f, "bad .safetensors header: {error}"),
+/// The text of an error of the crate `safetensors`.
+fn of_layout(error: &SafeTensorError) -> String {
+    match error {
+        SafeTensorError::InvalidOffset(name) => {
+            format!("tensor {name:?} does not begin where the one before ends")
         }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Utf8(error) => Some(error),
-            Self::Json(error) => Some(error),
-            Self::Layout(error) => Some(error),
-            Self::Truncated
-            | Self::HeaderTooLong(_)
-            | Self::TruncatedHeader(_)
-            | Self::RepeatedName(_)
-            | Self::Offsets { .. }
-            | Self::Uncovered { .. } => None,
-        }
+        SafeTensorError::TensorInvalidInfo => "offsets that do not fit shape and dtype".to_owned(),
+        error => error.to_string(),
     }
 }
 
@@ -184,7 +151,9 @@ fn describe(header: Vec<u8>, start: usize, data: usize) -> Result<Vec<Tensor>, E
             None => tensor,
             Some(Entry { dtype, shape, .. }) => {
                 let why = format!("dtype {dtype:?} is not known to this version");
-                Tensor { dtype, shape, content: Content::Unreadable(why.into()), ..tensor }
+                let Tensor { description, data, .. } = tensor;
+                let name = description.name.unwrap_or_default();
+                Tensor::new(name, dtype, shape, Content::Unreadable(why.into()), data)
             }
         })
     });
@@ -193,38 +162,19 @@ fn describe(header: Vec<u8>, start: usize, data: usize) -> Result<Vec<Tensor>, E
 
 fn tensor(name: &str, info: &TensorInfo, data: usize) -> Tensor {
     let (start, end) = info.data_offsets;
-    Tensor {
-        name: Some(name.to_owned()),
-        file: None,
-        dtype: info.dtype.to_string(),
-        shape: info.shape.clone(),
-        layout: Layout::RowMajor,
-        content: content(info.dtype),
-        data: Data::Input(data + start..data + end),
-    }
+    let data = Data::Input(data + start..data + end);
+    let (dtype, content) = (info.dtype.to_string(), content(info.dtype));
+    Tensor::new(name.to_owned(), dtype, info.shape.clone(), content, data)
 }
 
 fn content(dtype: Dtype) -> Content {
-    let (format, parts) = match dtype {
-        Dtype::F64 => (Format::F64, 1),
-        Dtype::F32 => (Format::F32, 1),
-        Dtype::F16 => (Format::F16, 1),
-        Dtype::BF16 => (Format::Bf16, 1),
-        Dtype::C64 => (Format::F32, 2),
-        Dtype::F8_E5M2 => (Format::F8E5M2, 1),
-        Dtype::F8_E4M3 => (Format::F8E4M3Fn, 1),
-        Dtype::F8_E8M0 => (Format::F8E8M0Fnu, 1),
-        Dtype::F8_E4M3FNUZ => (Format::F8E4M3FnUz, 1),
-        Dtype::F8_E5M2FNUZ => (Format::F8E5M2FnUz, 1),
-        Dtype::F4 | Dtype::F6_E2M3 | Dtype::F6_E3M2 => return Content::AlwaysFinite,
-        Dtype::BOOL | Dtype::U8 | Dtype::I8 | Dtype::I16 | Dtype::U16 => return Content::NotFloat,
-        Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64 => return Content::NotFloat,
-        _ => {
-            let why = format!("dtype {dtype} is not known to this version");
-            return Content::Unreadable(why.into());
-        }
-    };
-    Content::Floats { format, parts, order: ByteOrder::Little }
+    match dtype {
+        Dtype::BOOL | Dtype::U8 | Dtype::I8 | Dtype::I16 | Dtype::U16 => Content::NotFloat,
+        Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64 => Content::NotFloat,
+        _ => Content::named(&dtype.to_string(), ByteOrder::Little).unwrap_or_else(|| {
+            Content::Unreadable(format!("dtype {dtype} is not known to this version").into())
+        }),
+    }
 }
 
 /// The tensors in the order of the header, including repeated names.

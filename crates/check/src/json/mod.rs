@@ -1,8 +1,7 @@
 //! Reports as JSON, version 1 of the schema in `SCHEMA.md`.
 
-mod finite;
-mod lint;
-mod missing;
+mod not_looked_at;
+mod stats;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use finite::{Above, Measured};
-pub use lint::findings;
-use missing::{Asked, NotLookedAt, Why};
+pub(crate) use not_looked_at::NotLookedAt;
+use not_looked_at::{Asked, Why};
+use stats::{Above, Measured};
 
-use crate::model::{ByKind, Error, Finding, First, Kinds};
+use crate::model::{ByKind, Error, Finding, First, Kinds, Storage};
 use crate::places::{AxisPlaces, Map};
 use crate::report::{LookedAt, Report, TensorReport};
 use crate::totals::Totals;
@@ -24,7 +23,7 @@ use crate::totals::Totals;
 pub const VERSION: u32 = 1;
 
 /// The version of the program. All crates of it have the same.
-const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+pub(crate) const PROGRAM: &str = env!("CARGO_PKG_VERSION");
 
 /// Which tensors are listed. Totals count all tensors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,7 +90,7 @@ pub fn lines(path: &Path, result: &Result<Report, Error>, listed: Listed) -> Str
     lines
 }
 
-fn text(value: &impl Serialize) -> String {
+pub(crate) fn text(value: &impl Serialize) -> String {
     // Writing to a string fails only for maps with keys that are not strings. There are no such
     // maps.
     serde_json::to_string(value).unwrap_or_default()
@@ -168,6 +167,12 @@ struct Tensor<'a> {
     shard: Option<String>,
     dtype: &'a str,
     shape: &'a [usize],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    storage: Option<&'a Storage>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    left_out: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    of_trainer: bool,
     elements: usize,
     bytes: usize,
     looked_at: &'static str,
@@ -240,6 +245,9 @@ impl<'a> Tensor<'a> {
             shard: tensor.file.as_ref().map(|file| file.to_string_lossy().into_owned()),
             dtype: &tensor.dtype,
             shape: &tensor.shape,
+            storage: tensor.storage.as_ref(),
+            left_out: tensor.is_left_out,
+            of_trainer: tensor.is_of_trainer,
             elements: tensor.elements,
             bytes: tensor.bytes,
             looked_at,

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use nonfinite::Format;
 
-use super::named::Named;
+use super::module_names::Named;
 
 /// What the configuration files of a folder say.
 #[derive(Debug, Default)]
@@ -222,13 +222,10 @@ impl Scheme {
     }
 }
 
+/// The dtype in which a model computes. That of fp8 weights is another.
 fn dtype_of(name: &str) -> Option<Format> {
-    match name.trim_start_matches("torch.") {
-        "float16" | "half" => Some(Format::F16),
-        "bfloat16" => Some(Format::Bf16),
-        "float32" | "float" => Some(Format::F32),
-        _ => None,
-    }
+    let format: Format = name.trim_start_matches("torch.").parse().ok()?;
+    (format.size_in_bytes() > 1).then_some(format)
 }
 
 #[cfg(test)]

@@ -30,25 +30,40 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Modules
+//!
+//! Each module uses only those above it. `ci/layers` reads this list and checks it:
+//!
+//! 1. `finding`: a [`Finding`], and the table of rules;
+//! 2. `suppression`, `evidence` and `document`: what is meant to be there, links, and JSON;
+//! 3. `tensor_names` and `module_names`: those of files, and those of a configuration;
+//! 4. `config`: what the configuration says;
+//! 5. `byte_facts`: what the bytes of tensors show;
+//! 6. `layouts`: the layouts of quantised matrices;
+//! 7. `model`: the tensors and matrices of a model;
+//! 8. `rules`: what must hold.
 
-mod allow;
+mod byte_facts;
 mod config;
+mod document;
 mod evidence;
-mod facts;
 mod finding;
 mod layouts;
 mod model;
-mod named;
-mod names;
+mod module_names;
 mod rules;
+mod suppression;
+mod tensor_names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use allow::{Allow, AllowError};
+pub use document::document;
 pub use finding::{Finding, RULES, Rule, Severity, rule};
+pub use suppression::{Suppression, SuppressionError};
 
 use crate::check::report;
 use crate::formats::onnx::Quantised;
@@ -57,9 +72,9 @@ use crate::model::{Content, Error, FileFormat, Tensor};
 use crate::options::Options;
 use crate::remote;
 use crate::report::Report;
+use byte_facts::{Kind, Seen};
 use config::Config;
-use facts::{Kind, Seen};
-use layouts::Part;
+use layouts::Role;
 use model::{Looked, Model};
 
 /// The configuration files of a model.
@@ -219,16 +234,13 @@ fn kinds(tensors: &mut [Tensor], config: &Config) -> Vec<Kind> {
         .collect();
     let mut formats = Vec::new();
     let all: Vec<&Tensor> = tensors.iter().collect();
-    for group in layouts::groups(&all, config) {
-        let format = || {
-            let scheme = config.scheme(&group.module);
-            (group.layout.byte_scales)(&group.parts, &all, &scheme)
-        };
-        for &(part, index) in group.parts.values() {
+    for matrix in layouts::matrices(&all, config) {
+        let format = || (matrix.layout.byte_scales)(&matrix.parts, &all, &matrix.scheme);
+        for &(role, index) in matrix.parts.values() {
             let is_bytes = all[index].data.length() == all[index].elements();
-            match part {
-                Part::Codes if kinds[index] == Kind::Other => kinds[index] = Kind::Codes,
-                Part::Scale if is_bytes => {
+            match role {
+                Role::Codes if kinds[index] == Kind::Other => kinds[index] = Kind::Codes,
+                Role::Scale if is_bytes => {
                     kinds[index] = Kind::ByteScales;
                     let is_raw = layouts::is_integer(all[index], 1);
                     formats.extend(format().filter(|_| is_raw).map(|format| (index, format)));

@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use nonfinite::Format;
 
-use super::config::{Config, Scheme};
-use super::facts::{Facts, bits};
-use super::layouts::{self, Grid, Layout, Part};
-use crate::model::{ByteOrder, Content, Data, Description, Extreme, ReadAt, Tensor, swap_bytes};
+use super::byte_facts::{Facts, bits};
+use super::config::Config;
+use super::layouts::{self, Matrix};
+use crate::model::{ByteOrder, Content, Data, Extreme, Outline, ReadAt, Tensor, swap_bytes};
 use crate::report::TensorReport;
 
 /// Bytes that are read at a time, and the most of them.
@@ -53,7 +53,7 @@ impl Looked {
 
     /// The coordinate of an element.
     pub(super) fn coordinate(&self, element: usize) -> Vec<usize> {
-        Description::of(&self.tensor).coordinate(element)
+        Outline::of(&self.tensor).coordinate(element)
     }
 
     /// Bytes of the tensor. None if they cannot be read: the check says so.
@@ -210,42 +210,6 @@ impl Window<'_> {
     }
 }
 
-/// A quantised matrix, or several in one tensor: its codes and what belongs to them. The numbers
-/// are indexes of tensors.
-pub(super) struct Matrix {
-    /// The name of the module.
-    pub(super) module: String,
-    pub(super) layout: &'static Layout,
-    pub(super) parts: BTreeMap<&'static str, (Part, usize)>,
-    pub(super) scheme: Scheme,
-    /// How the scales lie over the weights. None if there are no scales, or if their shape is
-    /// wrong.
-    pub(super) grid: Option<Grid>,
-}
-
-impl Matrix {
-    /// The tensors of a part.
-    pub(super) fn all(&self, part: Part) -> impl Iterator<Item = usize> {
-        let of_part = self.parts.values().filter(move |(of, _)| *of == part);
-        of_part.map(|(_, index)| *index)
-    }
-
-    /// The tensor of this ending, and its shape.
-    pub(super) fn shape<'a>(
-        &self,
-        ending: &str,
-        tensors: &[&'a Tensor],
-    ) -> Option<(usize, &'a [usize])> {
-        let index = self.parts.get(ending)?.1;
-        Some((index, tensors[index].shape.as_slice()))
-    }
-
-    /// The tensor of a part.
-    pub(super) fn one(&self, part: Part) -> Option<usize> {
-        self.all(part).next()
-    }
-}
-
 /// The tensors of the files of a folder, or of some of them.
 #[derive(Default)]
 pub(super) struct Model {
@@ -298,11 +262,9 @@ impl Model {
         let onnx = scales.filter_map(|(index, looked)| {
             Some(layouts::of_onnx(&looked.tensor, index, looked.onnx_scale?))
         });
-        let groups = layouts::groups(&tensors, &self.config).into_iter().chain(onnx);
-        for layouts::Group { module, layout, parts } in groups {
-            let scheme = self.config.scheme(&module);
-            let mut matrix = Matrix { module, layout, parts, scheme, grid: None };
-            match (layout.grid)(&matrix, &tensors) {
+        let found = layouts::matrices(&tensors, &self.config).into_iter().chain(onnx);
+        for mut matrix in found {
+            match (matrix.layout.grid)(&matrix, &tensors) {
                 // A matrix without weights has no blocks.
                 Ok(grid) => {
                     matrix.grid = grid.filter(|grid| grid.block.0 > 0 && grid.block.1 > 0);
@@ -369,7 +331,7 @@ mod tests {
                 if is_decoded { Data::Decoded(Box::new(zeros())) } else { Data::Input(0..LENGTH) };
             let tensor = Tensor::new("x".into(), "U8", vec![LENGTH], Content::NotFloat, data);
             let looked = Looked {
-                report: TensorReport::unseen(Description::of(&tensor), &Options::default()),
+                report: TensorReport::unseen(Outline::of(&tensor), &Options::default()),
                 tensor,
                 facts: Facts::default(),
                 source: Arc::new(zeros()),

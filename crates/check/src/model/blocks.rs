@@ -2,11 +2,13 @@
 
 use nonfinite::Format;
 
-use super::number;
+use super::codes;
 
 /// A block of quantised elements.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Blocks {
+    /// The name of their type.
+    pub(crate) name: &'static str,
     /// Elements in a block.
     pub(crate) elements: usize,
     /// Bytes of a block.
@@ -64,7 +66,7 @@ impl Blocks {
     /// all ones, and so copies no scales, unlike [`Blocks::gather`].
     pub(crate) fn may_have_hit(&self, blocks: &[u8]) -> bool {
         // These bits are all ones in every NaN and infinity, and in few finite scales.
-        let exponent = u32::try_from(number::first_beyond(self.format));
+        let exponent = u32::try_from(codes::first_beyond(self.format));
         let (Scales::At(fields), Ok(exponent)) = (&self.scales, exponent) else {
             return true;
         };
@@ -182,7 +184,7 @@ mod tests {
     const LENGTHS: [usize; 8] = [8, 17, 18, 20, 22, 24, 34, 144];
 
     fn blocks(format: Format, bytes: usize, scales: Scales) -> Blocks {
-        Blocks { elements: 32, bytes, format, scales }
+        Blocks { name: "", elements: 32, bytes, format, scales }
     }
 
     /// A scale that may be NaN or infinite is noticed at every place, and others are not: nothing

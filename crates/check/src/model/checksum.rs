@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::error::Error;
 use super::source::ReadAt;
-use super::tensor::Description;
+use super::tensor::Outline;
 
 /// A part of a file, with the checksum that the file gives for it. The scan verifies the checksum.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Checksum {
     ///
     /// # Errors
     /// As [`verified`].
-    pub(crate) fn verify(&self, crc: u32) -> Result<Option<Description>, Error> {
+    pub(crate) fn verify(&self, crc: u32) -> Result<Option<Outline>, Error> {
         verified(&self.name, self.file(), crc == self.crc)
     }
 }
@@ -53,12 +53,12 @@ pub(crate) fn verified(
     name: &str,
     file: Option<PathBuf>,
     is_right: bool,
-) -> Result<Option<Description>, Error> {
+) -> Result<Option<Outline>, Error> {
     match file {
         _ if is_right => Ok(None),
         Some(file) => {
             let why = "the checksum is wrong".to_owned();
-            Ok(Some(Description::damaged(name.to_owned(), file, why)))
+            Ok(Some(Outline::damaged(name.to_owned(), file, why)))
         }
         None => Err(Error::Checksum { name: name.to_owned() }),
     }

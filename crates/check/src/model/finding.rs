@@ -3,7 +3,7 @@
 use nonfinite::Format;
 use serde::{Deserialize, Serialize};
 
-use super::number;
+use super::codes;
 
 /// The count of the numbers of one kind, and the first of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl First {
     /// Whether a NaN is quiet. None for infinities, and for formats without that distinction.
     #[must_use]
     pub fn quiet(&self) -> Option<bool> {
-        number::is_quiet(self.bits, self.format)
+        codes::is_quiet(self.bits, self.format)
     }
 
     /// The bits in hexadecimal, all digits of the format.

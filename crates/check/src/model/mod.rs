@@ -3,24 +3,26 @@
 //! This is the lowest module of the crate. It names no reader and no file format. Each format adds
 //! its own constant to [`FileFormat`], and its own error travels inside [`Error::Refused`].
 
+mod block_types;
 mod blocks;
 mod by_kind;
 mod byte_order;
 mod checksum;
+pub(crate) mod codes;
 mod data;
+mod dtype;
 mod error;
 mod file_format;
 mod finding;
 mod format_name;
 #[cfg(not(unix))]
 mod not_unix;
-pub(crate) mod number;
+mod plain_text;
 pub(crate) mod reader;
 mod reason;
 mod rounded;
 pub(crate) mod source;
 mod tensor;
-mod text;
 
 pub(crate) use blocks::{Blocks, Scales};
 pub use by_kind::{ByKind, Kinds};
@@ -34,9 +36,10 @@ pub use error::Error;
 pub(crate) use error::HasChanged;
 pub use file_format::FileFormat;
 pub use finding::{Extreme, Finding, First, Large, Stats};
+pub(crate) use plain_text::{is_plain_text, is_text, may_hold_numbers};
 pub use reason::{Asks, Reason};
 pub use rounded::rounded;
 pub(crate) use source::Input;
 pub use source::{Origin, ReadAt, Reads, Source};
-pub(crate) use tensor::{Content, Description, Layout, Tensor};
-pub(crate) use text::{is_plain_text, is_text, may_hold_numbers};
+pub(crate) use tensor::{Content, Layout, Outline, Tensor};
+pub use tensor::{Description, Storage};

@@ -1,5 +1,6 @@
 //! A tensor as a file describes it: its elements, and the coordinates of elements.
 
+use std::ops::{Deref, Range};
 use std::path::PathBuf;
 
 use nonfinite::Format;
@@ -10,23 +11,83 @@ use super::byte_order::ByteOrder;
 use super::data::Data;
 use super::reason::Reason;
 
+/// What a file says about a tensor.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Description {
+    /// The name, if the file gives one.
+    pub name: Option<String>,
+    /// The file of the tensor, if it is not the file that was checked: a shard.
+    pub file: Option<PathBuf>,
+    /// The element type as the file spells it.
+    pub dtype: String,
+    /// The shape. The last index runs fastest, except in column-major arrays of numpy.
+    pub shape: Vec<usize>,
+    /// The storage of PyTorch whose elements stand for those of the tensor: the tensor is a view
+    /// that repeats elements, or it has a part of a compressed storage. Then `shape` is the number
+    /// of these elements.
+    pub storage: Option<Storage>,
+    /// Whether the file leaves out the data, as that of example inputs of a traced module. Then
+    /// the tensor has no elements.
+    pub is_left_out: bool,
+    /// Whether the tensor is a number of the state of a trainer that is infinite until training
+    /// has gone on, such as the best loss so far. An infinity does not make such a tensor bad.
+    pub is_of_trainer: bool,
+}
+
+/// Elements of a storage of PyTorch that stand for those of a tensor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Storage {
+    /// The key of the storage in the file.
+    pub key: String,
+    /// The index of the first of these elements in the storage.
+    pub start: usize,
+}
+
+impl Description {
+    /// The name for people, with what else the elements stand for. None without a name.
+    ///
+    /// `w (storage 0, elements 3..9)` or `inputs (left out of the file)`.
+    #[must_use]
+    pub fn title(&self) -> Option<String> {
+        let mut title = self.name.clone()?;
+        if let Some(Storage { key, start }) = &self.storage {
+            let count = self.shape.first().copied().unwrap_or_default();
+            title += &format!(" (storage {key}, elements {start}..{})", start + count);
+        }
+        if self.is_left_out {
+            title += " (left out of the file)";
+        }
+        Some(title)
+    }
+
+    /// The element type for people, with what else is known of a number.
+    #[must_use]
+    pub fn type_title(&self) -> String {
+        let state = if self.is_of_trainer { " (state of a trainer)" } else { "" };
+        format!("{}{state}", self.dtype)
+    }
+}
+
 /// A tensor as a reader returns it. Its data has not been looked at yet.
 pub(crate) struct Tensor {
-    /// The name, if the file gives one.
-    pub(crate) name: Option<String>,
-    /// The file of the tensor, if it is not the file that was checked: a shard.
-    pub(crate) file: Option<PathBuf>,
-    /// The element type as the file spells it.
-    pub(crate) dtype: String,
-    /// The shape. The length of `data` follows from the shape and `content`. Readers refuse shapes
-    /// with too large a product.
-    pub(crate) shape: Vec<usize>,
+    pub(crate) description: Description,
     /// The order of the elements.
     pub(crate) layout: Layout,
     /// The kind of the elements.
     pub(crate) content: Content,
-    /// The elements, without gaps.
+    /// The elements, without gaps. Their length follows from the shape and `content`. Readers
+    /// refuse shapes with too large a product.
     pub(crate) data: Data,
+}
+
+impl Deref for Tensor {
+    type Target = Description;
+
+    fn deref(&self) -> &Description {
+        &self.description
+    }
 }
 
 /// Which index runs fastest.
@@ -58,7 +119,7 @@ pub(crate) enum Content {
     /// Quantised blocks. Their scales are looked at; the integers in them are always finite.
     Blocks {
         /// The block, and the places of its scales.
-        #[serde(with = "crate::formats::ggml_types::by_name")]
+        #[serde(with = "super::block_types")]
         blocks: &'static Blocks,
         /// The byte order of a scale.
         order: ByteOrder,
@@ -101,16 +162,20 @@ impl Tensor {
         content: Content,
         data: Data,
     ) -> Self {
-        let (dtype, layout) = (dtype.into(), Layout::RowMajor);
-        Self { name: Some(name), file: None, dtype, shape, layout, content, data }
+        let (name, dtype) = (Some(name), dtype.into());
+        let description = Description { name, dtype, shape, ..Description::default() };
+        Self { description, layout: Layout::RowMajor, content, data }
     }
-
-    /// The end of the dtype of a number that is infinite until training has gone on: the best loss
-    /// so far, in the state of a trainer.
-    pub(crate) const OF_TRAINER: &'static str = " (state of a trainer)";
 
     /// The dtype of bytes without a known meaning.
     pub(crate) const BYTES: &'static str = "bytes";
+
+    /// Makes the tensor one of these elements of a storage.
+    pub(crate) fn stand_for(&mut self, key: String, elements: Range<usize>) {
+        self.description.shape = vec![elements.len()];
+        self.description.storage = Some(Storage { key, start: elements.start });
+        self.layout = Layout::RowMajor;
+    }
 
     /// The name, or an empty string.
     pub(crate) fn label(&self) -> String {
@@ -144,13 +209,10 @@ impl Tensor {
     }
 }
 
-/// The part of a report on a tensor that does not depend on the data.
+/// What a report says of a tensor without its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Description {
-    pub(crate) name: Option<String>,
-    pub(crate) file: Option<PathBuf>,
-    pub(crate) dtype: String,
-    pub(crate) shape: Vec<usize>,
+pub(crate) struct Outline {
+    pub(crate) description: Description,
     pub(crate) layout: Layout,
     pub(crate) content: Content,
     /// [`Tensor::numbers`].
@@ -159,14 +221,11 @@ pub(crate) struct Description {
     pub(crate) bytes: usize,
 }
 
-impl Description {
+impl Outline {
     /// What does not depend on the data of this tensor.
     pub(crate) fn of(tensor: &Tensor) -> Self {
         Self {
-            name: tensor.name.clone(),
-            file: tensor.file.clone(),
-            dtype: tensor.dtype.clone(),
-            shape: tensor.shape.clone(),
+            description: tensor.description.clone(),
             layout: tensor.layout.clone(),
             content: tensor.content.clone(),
             elements: tensor.numbers(),
@@ -176,21 +235,16 @@ impl Description {
 
     /// The coordinate of an element, counted in the order of the file.
     pub(crate) fn coordinate(&self, element: usize) -> Vec<usize> {
-        coordinate(&self.shape, &self.layout, element)
+        coordinate(&self.description.shape, &self.layout, element)
     }
 
     /// A damaged part of another file: why.
     pub(crate) fn damaged(name: String, file: PathBuf, why: String) -> Self {
-        Self {
-            name: Some(name),
-            file: Some(file),
-            dtype: Tensor::BYTES.to_owned(),
-            shape: vec![0],
-            layout: Layout::RowMajor,
-            content: Content::Damaged(Reason::Part(why)),
-            elements: 0,
-            bytes: 0,
-        }
+        let content = Content::Damaged(Reason::Part(why));
+        let data = Data::Owned(Vec::new());
+        let mut tensor = Tensor::new(name, Tensor::BYTES, vec![0], content, data);
+        tensor.description.file = Some(file);
+        Self::of(&tensor)
     }
 }
 

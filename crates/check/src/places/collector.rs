@@ -193,15 +193,7 @@ mod tests {
     /// A collector for a tensor of 70 rows and 2 columns.
     fn collector() -> Collector {
         let content = Content::Floats { format: Format::F32, parts: 1, order: ByteOrder::NATIVE };
-        let tensor = Tensor {
-            name: None,
-            file: None,
-            dtype: String::new(),
-            shape: vec![70, 2],
-            layout: Layout::RowMajor,
-            content,
-            data: Data::Input(0..560),
-        };
+        let tensor = Tensor::new(String::new(), "", vec![70, 2], content, Data::Input(0..560));
         Collector::new(&tensor, 1, true).expect("a tensor with places")
     }
 

@@ -16,7 +16,7 @@ use super::client::{Failure, wait};
 use super::store;
 use crate::model::{Error, HasChanged, Origin, ReadAt, Reads, Source};
 use crate::options::Options;
-use crate::scan::{for_each, lock};
+use crate::sync::{for_each, lock};
 
 /// Bytes of the first request. Enough for the headers of most files.
 const WINDOW: usize = 64 << 10;
@@ -116,7 +116,7 @@ impl Object {
 
     fn new(
         url: &str,
-        (store, path): store::Found,
+        (store, path): store::StorePath,
         version: Version,
         head: Vec<u8>,
         options: &Options,

@@ -16,10 +16,10 @@ use super::hub;
 use super::url::{Bucket, Location};
 
 /// An object: its store, and its path there.
-pub(super) type Found = (Arc<dyn ObjectStore>, Path);
+pub(super) type StorePath = (Arc<dyn ObjectStore>, Path);
 
 /// The store of a URL.
-pub(super) fn find(url: &str) -> Result<Found, Failure> {
+pub(super) fn find(url: &str) -> Result<StorePath, Failure> {
     install_tls();
     match Location::parse(url)? {
         Location::S3(Bucket { url, key }) => {
@@ -61,7 +61,7 @@ fn with_timeouts<B>(builder: B, set: impl Fn(B, ClientConfigKey, &str) -> B) -> 
 
 /// A URL, including its query. Redirections are followed. The authorization header goes to the
 /// first host only.
-fn http(url: &str, headers: HeaderMap) -> Result<Found, Failure> {
+fn http(url: &str, headers: HeaderMap) -> Result<StorePath, Failure> {
     let options =
         with_timeouts(ClientOptions::new(), |options, key, value| options.with_config(key, value))
             .with_default_headers(headers)

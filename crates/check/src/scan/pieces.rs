@@ -6,12 +6,12 @@ use std::sync::Mutex;
 use crc32fast::Hasher;
 
 use super::scanner::{Scanner, Witness};
-use super::split::{Of, Piece, split, wanted};
+use super::split::{Cut, Target, split, wanted};
 use super::tally::Tally;
 use super::tasks::{Answer, Task, Whole, run, run_in_order};
-use super::threads::lock;
-use crate::model::{Checksum, Data, Description, Error, ReadAt, Tensor};
+use crate::model::{Checksum, Data, Error, Outline, ReadAt, Tensor};
 use crate::options::{Asked, Options};
+use crate::sync::lock;
 
 /// The most bytes of a piece. Large enough to make the cost of taking a piece negligible, small
 /// enough that all threads end at about the same time.
@@ -29,7 +29,7 @@ pub(crate) fn scan(
     checksums: &[Checksum],
     witness: Option<&dyn Witness>,
     options: &Options,
-) -> Result<(Vec<Tally>, Vec<Description>), Error> {
+) -> Result<(Vec<Tally>, Vec<Outline>), Error> {
     let most = PIECE.max(source.reads().step);
     let mut pieces = split(tensors, checksums, most);
     if let Some(witness) = witness {
@@ -40,7 +40,7 @@ pub(crate) fn scan(
         tensor.is_scanned() && matches!(tensor.data, Data::Decoded(_)) && tensor.data.length() == 0
     };
     let empty = tensors.iter().enumerate().filter(|(_, tensor)| is_empty(tensor));
-    pieces.extend(empty.map(|(index, _)| Piece { of: Of::Tensor(index), start: 0, length: 0 }));
+    pieces.extend(empty.map(|(index, _)| Cut { of: Target::Tensor(index), start: 0, length: 0 }));
     if !checksums.is_empty() {
         // In the order of the file, so that numbers and checksums of the same bytes follow each
         // other and the bytes are still in a cache.
@@ -51,10 +51,10 @@ pub(crate) fn scan(
     let sums: Vec<Mutex<Vec<(usize, Hasher)>>> =
         checksums.iter().map(|_| Mutex::default()).collect();
     let task = |index: usize| match pieces[index] {
-        piece @ Piece { of: Of::Tensor(index), .. } => {
+        piece @ Cut { of: Target::Tensor(index), .. } => {
             task(source, &tensors[index], piece, options.asked())
         }
-        piece @ Piece { of: Of::Checksum(index), .. } => {
+        piece @ Cut { of: Target::Checksum(index), .. } => {
             let Checksum { name, other, range, .. } = &checksums[index];
             let whole = Whole::Checksum(other.as_deref(), range.start);
             Task { piece, source, name, whole, asked: options.asked() }
@@ -63,12 +63,12 @@ pub(crate) fn scan(
     run(pieces.len(), task, witness, options, |index, answer| {
         let piece = &pieces[index];
         match (piece.of, answer) {
-            (Of::Tensor(index), Answer::Tally(tally)) => lock(&tallies[index]).merge(tally),
-            (Of::Checksum(index), Answer::Checksum(sum)) => {
+            (Target::Tensor(index), Answer::Tally(tally)) => lock(&tallies[index]).merge(tally),
+            (Target::Checksum(index), Answer::Checksum(sum)) => {
                 lock(&sums[index]).push((piece.start, sum));
             }
             // A tensor has a tally, and a checksum a sum.
-            (Of::Tensor(_) | Of::Checksum(_), _) => {}
+            (Target::Tensor(_) | Target::Checksum(_), _) => {}
         }
         Ok::<_, Error>(())
     })?;
@@ -84,7 +84,7 @@ pub(crate) fn scan(
 }
 
 /// A task for a piece of a tensor.
-fn task<'a>(source: &'a dyn ReadAt, tensor: &'a Tensor, piece: Piece, asked: Asked) -> Task<'a> {
+fn task<'a>(source: &'a dyn ReadAt, tensor: &'a Tensor, piece: Cut, asked: Asked) -> Task<'a> {
     let name = tensor.name.as_deref().unwrap_or_default();
     Task { piece, source, name, whole: Whole::Tensor(&tensor.content, &tensor.data), asked }
 }
@@ -105,16 +105,16 @@ pub(super) fn scan_in_order(
 }
 
 /// The offset of a piece in the file. The maximum if the piece is not in the file.
-fn place(piece: &Piece, tensors: &[Tensor], checksums: &[Checksum]) -> usize {
+fn place(piece: &Cut, tensors: &[Tensor], checksums: &[Checksum]) -> usize {
     let start = match piece.of {
-        Of::Tensor(index) => match &tensors[index].data {
+        Target::Tensor(index) => match &tensors[index].data {
             Data::Input(range) => range.start,
             Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) | Data::Column(_) => {
                 return usize::MAX;
             }
         },
-        Of::Checksum(index) if checksums[index].other.is_some() => return usize::MAX,
-        Of::Checksum(index) => checksums[index].range.start,
+        Target::Checksum(index) if checksums[index].other.is_some() => return usize::MAX,
+        Target::Checksum(index) => checksums[index].range.start,
     };
     start + piece.start
 }
@@ -126,7 +126,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::model::{ByteOrder, Column, Content, Layout, See, ShowError};
+    use crate::model::{ByteOrder, Column, Content, See, ShowError};
 
     /// Counts how often the whole map was released.
     #[derive(Debug, Default)]
@@ -175,15 +175,8 @@ mod tests {
                 parts: 1,
                 order: ByteOrder::NATIVE,
             };
-            let tensor = Tensor {
-                name: None,
-                file: None,
-                dtype: String::new(),
-                shape: vec![0],
-                layout: Layout::RowMajor,
-                content: floats,
-                data: Data::Column(Box::new(Nulls(parts))),
-            };
+            let data = Data::Column(Box::new(Nulls(parts)));
+            let tensor = Tensor::new(String::new(), "", vec![0], floats, data);
             let map = Map::default();
             scan(&map, &[tensor], &[], None, &Options::default()).expect("nothing is wrong");
             assert_eq!(map.released.into_inner(), expected, "{parts} parts");

@@ -5,7 +5,7 @@ use std::thread;
 
 use nonfinite::Predicate;
 
-use super::marks::{Look, Marks};
+use super::look::{Look, Marks};
 use super::pieces::scan_in_order;
 use super::scanner::Scanner;
 use super::tally::Tally;
@@ -93,7 +93,7 @@ impl<'a> Bad<'a> {
     /// None for a tensor that is not bad.
     fn new(tensor: &'a Tensor, tally: &Tally, options: &Options) -> Option<Self> {
         let found = tally.found.map(|found| found.count > 0);
-        let kinds = options.bad(tensor.name.as_deref(), &tensor.dtype, found);
+        let kinds = options.bad(&tensor.description, found);
         (!kinds.is_empty()).then_some(Self { tensor, kinds, found })
     }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crc32fast::Hasher;
 use nonfinite::{Format, Predicate, TensorView};
 
-use super::marks::Look;
+use super::look::Look;
 use super::selection::Selection;
 use super::tally::Tally;
 use crate::model::source::Sequence;
@@ -319,7 +319,7 @@ pub(super) fn ends_early(missing: usize) -> io::Error {
 mod tests {
     use super::*;
     use crate::model::Scales;
-    use crate::scan::tally::Found;
+    use crate::scan::tally::KindTally;
 
     fn units(content: &Content, first: usize) -> Units<'_> {
         Units { name: "", content, first }
@@ -332,6 +332,7 @@ mod tests {
     /// Blocks of Q8_0 of ggml: a scale and 32 weights.
     fn scales(order: ByteOrder) -> Content {
         static BLOCKS: Blocks = Blocks {
+            name: "",
             elements: 32,
             bytes: 34,
             format: Format::F16,
@@ -366,7 +367,7 @@ mod tests {
                 scanner
                     .run(run, Format::F32, ByteOrder::NATIVE, &mut tally)
                     .expect("whole numbers");
-                let Found { count, first } = tally.found.nan;
+                let KindTally { count, first } = tally.found.nan;
                 assert_eq!((count, first.expect("one").0), (1, 10 + planted));
             }
         }
@@ -388,7 +389,7 @@ mod tests {
                     let content = scales(order);
                     let of = units(&content, 5);
                     let tally = scanner.stream(&mut stream, bytes.len(), of, &options);
-                    let Found { count: found, first } = tally.expect("whole blocks").found.nan;
+                    let KindTally { count: found, first } = tally.expect("whole blocks").found.nan;
                     let expected =
                         if blocks == count { (1, Some(5 + count - 1)) } else { (0, None) };
                     assert_eq!((found, first.map(|(place, _)| place)), expected, "{order:?}");

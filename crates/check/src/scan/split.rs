@@ -9,14 +9,14 @@ use crate::model::{Checksum, Data, Tensor};
 /// The tensor or part that a piece belongs to, by its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Of {
+pub enum Target {
     /// A tensor.
     Tensor(usize),
     /// A part of the file with a checksum, such as a stored member of an archive.
     Checksum(usize),
 }
 
-impl fmt::Display for Of {
+impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tensor(index) => write!(f, "tensor number {index}"),
@@ -27,8 +27,8 @@ impl fmt::Display for Of {
 
 /// A part of the data that is looked at in one go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
-    pub(crate) of: Of,
+pub(crate) struct Cut {
+    pub(crate) of: Target,
     /// The place of the first byte in the tensor or in the part with a checksum; for a column, the
     /// number of the part.
     pub(crate) start: usize,
@@ -39,13 +39,13 @@ pub(crate) struct Piece {
 
 /// Cuts all data that is looked at into pieces of at most `most` bytes: first the tensors in order,
 /// then the parts with checksums. Elements and blocks stay whole.
-pub(crate) fn split(tensors: &[Tensor], checksums: &[Checksum], most: usize) -> Vec<Piece> {
+pub(crate) fn split(tensors: &[Tensor], checksums: &[Checksum], most: usize) -> Vec<Cut> {
     let mut pieces = Vec::new();
     for (index, tensor) in tensors.iter().enumerate().filter(|(_, tensor)| tensor.is_scanned()) {
-        let of = Of::Tensor(index);
+        let of = Target::Tensor(index);
         if let Data::Column(column) = &tensor.data {
             let parts = column.parts().into_iter().enumerate();
-            pieces.extend(parts.map(|(start, length)| Piece { of, start, length }));
+            pieces.extend(parts.map(|(start, length)| Cut { of, start, length }));
             continue;
         }
         let length = tensor.data.length();
@@ -59,11 +59,9 @@ pub(crate) fn split(tensors: &[Tensor], checksums: &[Checksum], most: usize) -> 
         pieces.extend(cut(of, length, step));
     }
     let checksums = checksums.iter().enumerate();
-    pieces.extend(
-        checksums.flat_map(|(index, checksum)| {
-            cut(Of::Checksum(index), checksum.range.len(), most.max(1))
-        }),
-    );
+    pieces.extend(checksums.flat_map(|(index, checksum)| {
+        cut(Target::Checksum(index), checksum.range.len(), most.max(1))
+    }));
     pieces
 }
 
@@ -72,18 +70,18 @@ pub(super) fn wanted(
     tensors: &[Tensor],
     most: usize,
     wants: impl Fn(usize) -> bool,
-) -> impl Iterator<Item = Piece> {
+) -> impl Iterator<Item = Cut> {
     let others = tensors.iter().enumerate().filter(|(_, tensor)| !tensor.is_scanned());
     others.filter(move |(index, _)| wants(*index)).flat_map(move |(index, tensor)| {
         let length = tensor.data.length();
         let whole = matches!(tensor.data, Data::Decoded(_));
-        cut(Of::Tensor(index), length, if whole { length.max(1) } else { most })
+        cut(Target::Tensor(index), length, if whole { length.max(1) } else { most })
     })
 }
 
-fn cut(of: Of, length: usize, step: usize) -> impl Iterator<Item = Piece> {
+fn cut(of: Target, length: usize, step: usize) -> impl Iterator<Item = Cut> {
     let starts = (0..length).step_by(step);
-    starts.map(move |start| Piece { of, start, length: step.min(length - start) })
+    starts.map(move |start| Cut { of, start, length: step.min(length - start) })
 }
 
 #[cfg(test)]
@@ -93,7 +91,7 @@ mod tests {
     /// Errors of work in pieces name the tensor or the part so.
     #[test]
     fn names_of_pieces() {
-        assert_eq!(Of::Tensor(3).to_string(), "tensor number 3");
-        assert_eq!(Of::Checksum(0).to_string(), "checksum number 0");
+        assert_eq!(Target::Tensor(3).to_string(), "tensor number 3");
+        assert_eq!(Target::Checksum(0).to_string(), "checksum number 0");
     }
 }

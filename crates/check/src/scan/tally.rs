@@ -4,19 +4,19 @@
 use nonfinite::{Format, Occurrences, TensorView};
 use serde::{Deserialize, Serialize};
 
-use super::finite::Finite;
+use super::finite_stats::Finite;
 use crate::model::{ByKind, ByteOrder};
 use crate::options::Asked;
 
 /// The count of the numbers of one kind, and the first of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Found {
+pub(crate) struct KindTally {
     pub(crate) count: u64,
     /// The index of the first number in the tensor, and its bits.
     pub(crate) first: Option<(usize, u64)>,
 }
 
-impl Found {
+impl KindTally {
     fn merged(self, other: Self) -> Self {
         let first = match (self.first, other.first) {
             // Two numbers with the same place are in the same list of a column. They come in order,
@@ -32,7 +32,7 @@ impl Found {
 /// The findings in a part of a tensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Tally {
-    pub(crate) found: ByKind<Found>,
+    pub(crate) found: ByKind<KindTally>,
     /// The finite numbers. Empty unless [`Asked`] asks about them.
     pub(crate) finite: Finite,
 }
@@ -61,7 +61,7 @@ impl Tally {
             (view.census(), Finite::default())
         };
         let census = ByKind { nan: census.nan, pos_inf: census.pos_inf, neg_inf: census.neg_inf };
-        let found = census.map(|class: Occurrences| Found {
+        let found = census.map(|class: Occurrences| KindTally {
             count: class.count as u64,
             first: class.first.map(|index| (place(index), bits(numbers, format, index))),
         });
@@ -89,12 +89,12 @@ mod tests {
     /// that of the earlier piece.
     #[test]
     fn first_of_two() {
-        let found = |place, bits| Found { count: 1, first: Some((place, bits)) };
+        let found = |place, bits| KindTally { count: 1, first: Some((place, bits)) };
         for (a, b, first) in [
             (found(1, 10), found(2, 20), (1, 10)),
             (found(2, 20), found(1, 10), (1, 10)),
             (found(1, 10), found(1, 20), (1, 10)),
-            (Found::default(), found(1, 20), (1, 20)),
+            (KindTally::default(), found(1, 20), (1, 20)),
         ] {
             let merged = a.merged(b);
             assert_eq!((merged.count, merged.first), (a.count + b.count, Some(first)));

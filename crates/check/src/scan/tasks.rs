@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crc32fast::Hasher;
 
 use super::scanner::{Scanner, Units, Witness};
-use super::split::{Of, Piece};
+use super::split::{Cut, Target};
 use super::tally::Tally;
-use super::threads::for_each;
 use crate::model::{Column, Content, Data, Error, ReadAt};
 use crate::options::{Asked, Options};
+use crate::sync::for_each;
 
 /// Bytes that are decoded from a mapped file before the memory of the map is given back. Giving it
 /// back walks over the whole map, and other threads then have to read their pages again.
@@ -22,7 +22,7 @@ const RELEASE: usize = 256 << 20;
 /// A piece to look at.
 #[derive(Clone, Copy)]
 pub(crate) struct Task<'a> {
-    pub(crate) piece: Piece,
+    pub(crate) piece: Cut,
     /// The file that the tensor or checksum was read from.
     pub(crate) source: &'a dyn ReadAt,
     /// The name of the tensor or of the part with a checksum, for messages.
@@ -159,7 +159,7 @@ pub(crate) fn run<'a, E: From<Error> + Send>(
         let window = window(group, &task, buffer)?;
         for index in group.clone() {
             let task = task(index);
-            if let Of::Tensor(index) = task.piece.of {
+            if let Target::Tensor(index) = task.piece.of {
                 scanner.witness = witness.map(|witness| (witness, index));
             }
             scanner.count(task.asked);
@@ -286,7 +286,8 @@ mod tests {
         let groups = |source: &dyn ReadAt, ranges: &[Range<usize>]| {
             let data: Vec<_> = ranges.iter().cloned().map(Data::Input).collect();
             let task = |index: usize| {
-                let piece = Piece { of: Of::Tensor(index), start: 0, length: ranges[index].len() };
+                let piece =
+                    Cut { of: Target::Tensor(index), start: 0, length: ranges[index].len() };
                 let whole = Whole::Tensor(&content, &data[index]);
                 Task { piece, source, name: "", whole, asked: Asked::default() }
             };

@@ -5,12 +5,13 @@ use std::sync::Mutex;
 
 use super::error::{Error, FORM};
 use super::files::{File, Files};
-use super::plan::{Piece, Place, origin};
-use super::tallies::{Part, Tallies};
+use super::plan::{Piece, PieceData, origin};
+use super::tallies::{CoveredRange, Tallies};
 use crate::model::{Content, Data, FileFormat, Tensor};
 use crate::options::Options;
 use crate::raw;
-use crate::scan::{self, Answer, Of, Tally, Task, Whole, lock, run};
+use crate::scan::{self, Answer, Tally, Target, Task, Whole, run};
+use crate::sync::lock;
 
 /// Looks at a piece. The file must be at the path or URL of the plan, and must not have changed.
 ///
@@ -53,7 +54,7 @@ pub fn check_pieces(pieces: &[Piece], options: &Options) -> Result<Tallies, Erro
         };
         let piece = &pieces[index];
         let length = if piece.is_part() { 1 } else { cut.length as u64 };
-        let part = Part { start: cut.start as u64, end: cut.start as u64 + length, crc };
+        let part = CoveredRange { start: cut.start as u64, end: cut.start as u64 + length, crc };
         lock(&all).add(Tallies::new(&piece.fingerprint, piece.of, part, tally))
     })?;
     Ok(std::mem::take(&mut *lock(&all)))
@@ -65,12 +66,12 @@ fn input(piece: &Piece) -> Result<Data, Error> {
     if piece.form != FORM {
         return Err(Error::Form(piece.form));
     }
-    let Place::Bytes { start, end, at } = piece.place else { return Ok(Data::Input(0..0)) };
+    let PieceData::Bytes { start, end, at } = piece.place else { return Ok(Data::Input(0..0)) };
     // A piece may claim anything.
     let size = |size: u64| usize::try_from(size).ok();
     let first = start.checked_sub(at).and_then(size).zip(size(end)).filter(|_| start < end);
     let (first, end) = first.ok_or(Error::Invalid("bytes that do not lie in a file"))?;
-    if matches!(piece.of, Of::Tensor(_)) {
+    if matches!(piece.of, Target::Tensor(_)) {
         let unit = content(piece)?.unit() as u64;
         if !at.is_multiple_of(unit) || !(end as u64 - start).is_multiple_of(unit) {
             return Err(Error::Invalid("a piece that is not of whole elements"));
@@ -91,33 +92,35 @@ fn whole<'a>(
         return Err(Error::Invalid("bytes that lie behind the end of the file"));
     }
     Ok(match (&piece.place, piece.of) {
-        (Place::Read { .. }, _) => Whole::Tensor(content(piece)?, decoded(piece, file, options)?),
-        (Place::Bytes { .. }, Of::Tensor(_)) => Whole::Tensor(content(piece)?, input),
-        (Place::Bytes { .. }, Of::Checksum(_)) => Whole::Checksum(None, range.start),
+        (PieceData::Read { .. }, _) => {
+            Whole::Tensor(content(piece)?, decoded(piece, file, options)?)
+        }
+        (PieceData::Bytes { .. }, Target::Tensor(_)) => Whole::Tensor(content(piece)?, input),
+        (PieceData::Bytes { .. }, Target::Checksum(_)) => Whole::Checksum(None, range.start),
     })
 }
 
 /// Cuts a piece into those that are read in one go.
-fn cut(piece: &Piece, step: usize) -> impl Iterator<Item = scan::Piece> {
+fn cut(piece: &Piece, step: usize) -> impl Iterator<Item = scan::Cut> {
     let of = piece.of;
     let unit = piece.content.as_ref().map_or(1, Content::unit);
     let (at, length, step) = match piece.place {
-        Place::Bytes { start, end, at } => (at, end - start, (step / unit).max(1) * unit),
-        Place::Read { at, length, .. } => (at, length, usize::MAX),
+        PieceData::Bytes { start, end, at } => (at, end - start, (step / unit).max(1) * unit),
+        PieceData::Read { at, length, .. } => (at, length, usize::MAX),
     };
     // Lengths of bytes lie within a file, and those of decoders were compared.
     let (at, length) = (at as usize, length as usize);
     let starts = (0..length.max(1)).step_by(step);
-    starts.map(move |start| scan::Piece { of, start: at + start, length: step.min(length - start) })
+    starts.map(move |start| scan::Cut { of, start: at + start, length: step.min(length - start) })
 }
 
 /// The data of a piece that the reader of its format has to decode.
 fn decoded<'a>(piece: &Piece, file: &'a File, options: &Options) -> Result<&'a Data, Error> {
-    let Of::Tensor(index) = piece.of else {
+    let Target::Tensor(index) = piece.of else {
         return Err(Error::Invalid("a checksum of what is decoded"));
     };
     let content = content(piece)?;
-    let Place::Read { format, at, length, other, .. } = &piece.place else {
+    let PieceData::Read { format, at, length, other, .. } = &piece.place else {
         return Err(Error::Invalid("a piece that is of bytes"));
     };
     let format =
@@ -134,7 +137,7 @@ fn decoded<'a>(piece: &Piece, file: &'a File, options: &Options) -> Result<&'a D
         return Err(crate::Error::Changed(changed.to_owned()).into());
     }
     let size = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
-    let cut = scan::Piece { of: piece.of, start: size(*at), length: size(*length) };
+    let cut = scan::Cut { of: piece.of, start: size(*at), length: size(*length) };
     if !fits(tensor, content, &cut) {
         return Err(Error::Invalid("a piece that does not fit its tensor"));
     }
@@ -142,7 +145,7 @@ fn decoded<'a>(piece: &Piece, file: &'a File, options: &Options) -> Result<&'a D
 }
 
 /// Whether a piece lies within the tensor that the reader returns.
-fn fits(tensor: &Tensor, content: &Content, cut: &scan::Piece) -> bool {
+fn fits(tensor: &Tensor, content: &Content, cut: &scan::Cut) -> bool {
     let is_inside = match &tensor.data {
         Data::Column(column) => column.parts().get(cut.start) == Some(&cut.length),
         data => cut.start.checked_add(cut.length).is_some_and(|end| end <= data.length()),

@@ -1,10 +1,10 @@
 //! Why a file cannot be planned, a piece not checked, or tallies not merged.
 
 use crate::model;
-use crate::scan::Of;
+use crate::scan::Target;
 
 /// The version of the serialised form of plans and pieces. Rises with each change.
-pub(super) const FORM: u32 = 5;
+pub(super) const FORM: u32 = 6;
 
 /// Why a file cannot be planned, a piece not checked, or tallies not merged.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +29,7 @@ pub enum Error {
     #[error("no tally has what is at {at} of {of}")]
     Missing {
         /// The tensor or checksum in the plan.
-        of: Of,
+        of: Target,
         /// The first byte of its data that was not looked at. For a column, the first part.
         at: u64,
     },
@@ -37,7 +37,7 @@ pub enum Error {
     #[error("two tallies have what is at {at} of {of}")]
     Repeated {
         /// The tensor or checksum in the plan.
-        of: Of,
+        of: Target,
         /// The first byte of its data in both tallies. For a column, the first part.
         at: u64,
     },

@@ -9,7 +9,7 @@ use crate::input::{contents, open};
 use crate::model::{self, FileFormat, Origin, ReadAt, Tensor};
 use crate::options::Options;
 use crate::remote::{self, is_url};
-use crate::scan::lock;
+use crate::sync::lock;
 
 /// Files by path or URL. Threads share them.
 pub(super) struct Files<'a> {

@@ -51,13 +51,13 @@ pub use error::Error;
 use error::FORM;
 pub use plan::{Piece, Plan};
 pub use tallies::Tallies;
-use tallies::{Covered, Part};
+use tallies::{Covered, CoveredRange};
 
 use crate::input::opened;
 use crate::model::{FileFormat, verified};
 use crate::options::Options;
 use crate::report::{Report, TensorReport};
-pub use crate::scan::Of;
+pub use crate::scan::Target;
 
 /// A good length of a piece for a cluster, in bytes: much work for one task, and many tasks for a
 /// large file.
@@ -111,20 +111,20 @@ pub fn merge(
     let found = all.into_found(&plan.fingerprint())?;
     let format = FileFormat::by_name(&plan.format);
     let format = format.ok_or(Error::Invalid("a file format that is not known"))?;
-    let mut found: BTreeMap<Of, Covered> = found.into_iter().collect();
+    let mut found: BTreeMap<Target, Covered> = found.into_iter().collect();
     let mut tensors = Vec::new();
-    for (index, (description, extent)) in plan.tensors.iter().enumerate() {
-        let of = Of::Tensor(index);
+    for (index, (outline, extent)) in plan.tensors.iter().enumerate() {
+        let of = Target::Tensor(index);
         let found = found.remove(&of);
-        if found.is_some() && !description.content.is_scanned() {
+        if found.is_some() && !outline.content.is_scanned() {
             return Err(Error::Invalid("tallies of a tensor with nothing to look at"));
         }
         let Covered { parts, tally } = found.unwrap_or_default();
         find_gap(of, &parts, *extent)?;
-        tensors.push(TensorReport::new(description.clone(), &tally, None, options));
+        tensors.push(TensorReport::new(outline.clone(), &tally, None, options));
     }
     for (index, planned) in plan.checksums.iter().enumerate() {
-        let of = Of::Checksum(index);
+        let of = Target::Checksum(index);
         let parts = found.remove(&of).unwrap_or_default().parts;
         find_gap(of, &parts, planned.length)?;
         // The CRC-32 of nothing is 0.
@@ -143,7 +143,7 @@ pub fn merge(
 ///
 /// # Errors
 /// [`Error::Missing`], and [`Error::Invalid`] if they cover more than that.
-fn find_gap(of: Of, parts: &[Part], extent: u64) -> Result<(), Error> {
+fn find_gap(of: Target, parts: &[CoveredRange], extent: u64) -> Result<(), Error> {
     // The end of the part without a gap.
     let covered = parts.first().filter(|part| part.start == 0).map_or(0, |part| part.end);
     if covered < extent {

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::error::{Error, FORM};
 use crate::check::other_files;
 use crate::model::reader::Contents;
-use crate::model::{Content, Data, Description, FileFormat, Origin, ReadAt, Tensor};
+use crate::model::{Content, Data, FileFormat, Origin, Outline, ReadAt, Tensor};
 use crate::options::{Asked, Options};
-use crate::scan::{self, Of};
+use crate::scan::{self, Target};
 
 /// A file in pieces: its tensors and checksums, and the pieces to look at.
 ///
@@ -23,7 +23,7 @@ pub struct Plan {
     pub(super) asked: Asked,
     /// Each tensor, and the length that pieces have to cover: bytes, or parts of a column. 0 if
     /// nothing is looked at.
-    pub(super) tensors: Vec<(Description, u64)>,
+    pub(super) tensors: Vec<(Outline, u64)>,
     pub(super) checksums: Vec<PlannedChecksum>,
     /// [`Report::other_files`](crate::Report::other_files).
     pub(super) other_files: Vec<PathBuf>,
@@ -52,19 +52,19 @@ pub struct Piece {
     pub(super) fingerprint: String,
     pub(super) file: Origin,
     /// The tensor or checksum in the plan.
-    pub(super) of: Of,
+    pub(super) of: Target,
     /// The name, for messages.
     pub(super) name: String,
     /// The kind of the elements. None for a checksum.
     pub(super) content: Option<Content>,
     pub(super) asked: Asked,
-    pub(super) place: Place,
+    pub(super) place: PieceData,
 }
 
 /// The place of the data of a piece.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Place {
+pub(super) enum PieceData {
     /// The bytes from `start` to `end` of the file. The first is byte `at` of the tensor or of the
     /// checksummed part.
     Bytes { start: u64, end: u64, at: u64 },
@@ -94,10 +94,7 @@ impl Plan {
             file: source.origin().ok_or(Error::NoOrigin)?,
             format: format.name().to_owned(),
             asked: options.asked(),
-            tensors: tensors
-                .iter()
-                .map(|tensor| (Description::of(tensor), extent(tensor)))
-                .collect(),
+            tensors: tensors.iter().map(|tensor| (Outline::of(tensor), extent(tensor))).collect(),
             checksums: planned.collect(),
             other_files: other_files(tensors),
             pieces: Vec::new(),
@@ -106,14 +103,14 @@ impl Plan {
         let cuts = scan::split(tensors, checksums, most.get());
         let pieces = cuts.iter().map(|cut| {
             let (name, content, file, place) = match cut.of {
-                Of::Tensor(index) => {
+                Target::Tensor(index) => {
                     let tensor = &tensors[index];
                     let (file, place) = plan.place(tensor, cut)?;
                     (tensor.label(), Some(tensor.content.clone()), file, place)
                 }
-                Of::Checksum(index) => {
+                Target::Checksum(index) => {
                     let checksum = &checksums[index];
-                    let place = Place::of_bytes(checksum.range.start, cut);
+                    let place = PieceData::of_bytes(checksum.range.start, cut);
                     (checksum.name.clone(), None, origin(checksum.other.as_deref())?, place)
                 }
             };
@@ -127,15 +124,19 @@ impl Plan {
     }
 
     /// The file of a piece (none for that of the plan), and its place.
-    fn place(&self, tensor: &Tensor, cut: &scan::Piece) -> Result<(Option<Origin>, Place), Error> {
+    fn place(
+        &self,
+        tensor: &Tensor,
+        cut: &scan::Cut,
+    ) -> Result<(Option<Origin>, PieceData), Error> {
         let read = |is_part, other| {
             let (format, at, length) = (self.format.clone(), cut.start as u64, cut.length as u64);
-            (None, Place::Read { format, at, length, is_part, other })
+            (None, PieceData::Read { format, at, length, is_part, other })
         };
         Ok(match &tensor.data {
-            Data::Input(range) => (None, Place::of_bytes(range.start, cut)),
+            Data::Input(range) => (None, PieceData::of_bytes(range.start, cut)),
             Data::Other { source, range } => {
-                (origin(Some(&**source))?, Place::of_bytes(range.start, cut))
+                (origin(Some(&**source))?, PieceData::of_bytes(range.start, cut))
             }
             Data::Owned(_) => read(false, None),
             Data::Decoded(decode) => read(false, origin(decode.other())?),
@@ -189,9 +190,9 @@ pub(super) fn origin(other: Option<&dyn ReadAt>) -> Result<Option<Origin>, Error
     other.map(|other| other.origin().ok_or(Error::NoOrigin)).transpose()
 }
 
-impl Place {
+impl PieceData {
     /// A piece of data that begins at byte `first` of the file.
-    fn of_bytes(first: usize, cut: &scan::Piece) -> Self {
+    fn of_bytes(first: usize, cut: &scan::Cut) -> Self {
         let at = cut.start as u64;
         let start = first as u64 + at;
         Self::Bytes { start, end: start + cut.length as u64, at }
@@ -215,7 +216,7 @@ impl Piece {
 
     /// The tensor or checksum in the plan that this piece belongs to.
     #[must_use]
-    pub fn of(&self) -> Of {
+    pub fn of(&self) -> Target {
         self.of
     }
 
@@ -224,8 +225,8 @@ impl Piece {
     #[must_use]
     pub fn range(&self) -> Option<std::ops::Range<u64>> {
         match self.place {
-            Place::Bytes { start, end, .. } => Some(start..end),
-            Place::Read { .. } => None,
+            PieceData::Bytes { start, end, .. } => Some(start..end),
+            PieceData::Read { .. } => None,
         }
     }
 
@@ -233,8 +234,8 @@ impl Piece {
     #[must_use]
     pub fn length(&self) -> u64 {
         match self.place {
-            Place::Bytes { start, end, .. } => end.saturating_sub(start),
-            Place::Read { length, .. } => length,
+            PieceData::Bytes { start, end, .. } => end.saturating_sub(start),
+            PieceData::Read { length, .. } => length,
         }
     }
 
@@ -243,20 +244,20 @@ impl Piece {
     #[must_use]
     pub fn split(self, most: u64) -> (Self, Option<Self>) {
         let unit = self.content.as_ref().map_or(1, |content| content.unit() as u64).max(1);
-        let Place::Bytes { start, end, at } = self.place else { return (self, None) };
+        let PieceData::Bytes { start, end, at } = self.place else { return (self, None) };
         let middle = start.saturating_add((most / unit).max(1).saturating_mul(unit));
         if middle >= end {
             return (self, None);
         }
-        let first = Place::Bytes { start, end: middle, at };
+        let first = PieceData::Bytes { start, end: middle, at };
         let at = at.saturating_add(middle - start);
-        let second = Place::Bytes { start: middle, end, at };
+        let second = PieceData::Bytes { start: middle, end, at };
         (Self { place: first, ..self.clone() }, Some(Self { place: second, ..self }))
     }
 
     /// Whether the piece is a part of a column.
     pub(super) fn is_part(&self) -> bool {
-        matches!(self.place, Place::Read { is_part: true, .. })
+        matches!(self.place, PieceData::Read { is_part: true, .. })
     }
 }
 

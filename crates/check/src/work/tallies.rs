@@ -4,7 +4,7 @@ use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
 use super::error::Error;
-use crate::scan::{Of, Tally};
+use crate::scan::{Tally, Target};
 
 /// The findings in one piece or in several.
 ///
@@ -15,28 +15,28 @@ pub struct Tallies {
     /// The fingerprint of the plan. Empty if nothing was looked at.
     fingerprint: String,
     /// Sorted.
-    found: Vec<(Of, Covered)>,
+    found: Vec<(Target, Covered)>,
 }
 
 /// The findings in parts of a tensor or of a checksummed part.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Covered {
     /// The parts, sorted. Adjacent parts are joined, so there are gaps between them.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<CoveredRange>,
     /// The findings. Empty for a checksum.
     pub(super) tally: Tally,
 }
 
 /// The range that was looked at, in bytes or in parts of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Part {
+pub(super) struct CoveredRange {
     pub(super) start: u64,
     pub(super) end: u64,
     /// The CRC-32 of the bytes, for a checksum.
     pub(super) crc: Option<u32>,
 }
 
-impl Part {
+impl CoveredRange {
     /// Joins the part that begins at the end of this one.
     fn joined(self, next: Self) -> Self {
         let combined = |(crc, more)| {
@@ -51,7 +51,7 @@ impl Part {
 
 impl Tallies {
     /// The findings in this part.
-    pub(super) fn new(fingerprint: &str, of: Of, part: Part, tally: Tally) -> Self {
+    pub(super) fn new(fingerprint: &str, of: Target, part: CoveredRange, tally: Tally) -> Self {
         let found = vec![(of, Covered { parts: vec![part], tally })];
         Self { fingerprint: fingerprint.to_owned(), found }
     }
@@ -89,7 +89,7 @@ impl Tallies {
     }
 
     /// The findings, if the tallies belong to the plan with this fingerprint.
-    pub(super) fn into_found(self, fingerprint: &str) -> Result<Vec<(Of, Covered)>, Error> {
+    pub(super) fn into_found(self, fingerprint: &str) -> Result<Vec<(Target, Covered)>, Error> {
         if !self.found.is_empty() && self.fingerprint != fingerprint {
             return Err(Error::OtherPlan);
         }
@@ -98,7 +98,7 @@ impl Tallies {
 }
 
 /// Adds a part to others.
-fn cover(parts: &mut Vec<Part>, part: Part, of: Of) -> Result<(), Error> {
+fn cover(parts: &mut Vec<CoveredRange>, part: CoveredRange, of: Target) -> Result<(), Error> {
     if part.start >= part.end {
         return Err(Error::Invalid("a part that is empty"));
     }

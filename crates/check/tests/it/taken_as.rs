@@ -1,6 +1,6 @@
 //! Tensors of integers and raw bytes that the options treat as floats, by their names or dtypes.
 
-use nonfinite_check::{Asks, FileFormat, LookedAt, Of, Options, TakenAs, check_bytes};
+use nonfinite_check::{Asks, FileFormat, LookedAt, Options, Selector, TakenAs, check_bytes};
 
 use crate::write::{Entry, Member, gguf, npy, safetensors, zip};
 
@@ -98,7 +98,7 @@ fn raw_bytes_without_a_format() {
     assert!(text.contains(expected) && !text.contains("--"), "{text}");
     let TakenAs { of, format } = "V1=f8e4m3fn".parse().unwrap();
     assert!(matches!(why.asks(), Some(Asks::TakenAs { dtype, format: example })
-        if of == Of::Dtype(dtype.to_owned()) && example == format));
+        if of == Selector::Dtype(dtype.to_owned()) && example == format));
     let worded = why.worded(|asks| format!("as=[{:?}]", asks.example().unwrap()));
     assert!(worded.ends_with(": say what they are by as=[\"V1=f8e4m3fn\"]"), "{worded}");
     // No format has elements of this length.

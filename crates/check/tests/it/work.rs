@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use nonfinite_check::json::{self, Listed};
 use nonfinite_check::work::{
-    self, Of, Piece, Plan, Tallies, check_piece, check_pieces, merge, plan,
+    self, Piece, Plan, Tallies, Target, check_piece, check_pieces, merge, plan,
 };
 use nonfinite_check::{Error, Options, check_file};
 use serde_json::Value;
@@ -119,14 +119,14 @@ fn every_piece_is_there_once() {
         let mut less = found.clone();
         less.remove(index);
         match merge(&plan, less, &options) {
-            Err(work::Error::Missing { of: Of::Tensor(0), at }) => {
+            Err(work::Error::Missing { of: Target::Tensor(0), at }) => {
                 assert_eq!(at, 40 * index as u64)
             }
             other => panic!("{other:?}"),
         }
         let more = found.iter().chain([&found[index]]).cloned();
         match merge(&plan, more, &options) {
-            Err(work::Error::Repeated { of: Of::Tensor(0), at }) => {
+            Err(work::Error::Repeated { of: Target::Tensor(0), at }) => {
                 assert_eq!(at, 40 * index as u64)
             }
             other => panic!("{other:?}"),
@@ -137,14 +137,14 @@ fn every_piece_is_there_once() {
             let more = found.iter().cloned().chain([check_piece(&part).unwrap()]);
             let merged = merge(&plan, more, &options);
             assert!(
-                matches!(merged, Err(work::Error::Repeated { of: Of::Tensor(0), .. })),
+                matches!(merged, Err(work::Error::Repeated { of: Target::Tensor(0), .. })),
                 "{merged:?}"
             );
         }
     }
     assert!(matches!(
         merge(&plan, [], &options),
-        Err(work::Error::Missing { of: Of::Tensor(0), at: 0 })
+        Err(work::Error::Missing { of: Target::Tensor(0), at: 0 })
     ));
     // The same file with statistics is another plan.
     let stats = Options { stats: true, ..Options::default() };
@@ -213,7 +213,7 @@ fn hundred_gigabytes_are_many_pieces() {
         let found = check_piece(last).unwrap();
         let merged = merge(&plan, [found], &options);
         assert!(
-            matches!(merged, Err(work::Error::Missing { of: Of::Tensor(0), at: 0 })),
+            matches!(merged, Err(work::Error::Missing { of: Target::Tensor(0), at: 0 })),
             "{merged:?}"
         );
     }

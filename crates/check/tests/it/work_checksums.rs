@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use nonfinite_check::work::{self, Of, Piece, check_piece, merge, plan};
+use nonfinite_check::work::{self, Piece, Target, check_piece, merge, plan};
 use nonfinite_check::{Error, Options, check_file};
 
 use crate::pieces::{Random, cut, merge_at_random, report_of_pieces};
@@ -26,15 +26,15 @@ fn checksums_of_stored_members() {
     let mut plan = plan(&path, NonZeroUsize::new(60_000).unwrap(), &options).unwrap();
     let pieces = plan.take_pieces();
     let of: Vec<_> = pieces.iter().map(Piece::of).collect();
-    assert_eq!(of, [[Of::Checksum(0); 4], [Of::Checksum(1); 4]].concat());
+    assert_eq!(of, [[Target::Checksum(0); 4], [Target::Checksum(1); 4]].concat());
     let found: Vec<_> = pieces.iter().map(|piece| check_piece(piece).unwrap()).collect();
     let merged = merge(&plan, found[..7].iter().cloned(), &options);
     match merged {
-        Err(work::Error::Missing { of: Of::Checksum(1), at: 180_000 }) => {}
+        Err(work::Error::Missing { of: Target::Checksum(1), at: 180_000 }) => {}
         other => panic!("{other:?}"),
     }
     let merged = merge(&plan, found.iter().chain(&found[2..3]).cloned(), &options);
-    assert!(matches!(merged, Err(work::Error::Repeated { of: Of::Checksum(0), at: 120_000 })));
+    assert!(matches!(merged, Err(work::Error::Repeated { of: Target::Checksum(0), at: 120_000 })));
 
     let start = good.windows(zeros.len()).position(|bytes| bytes == zeros).unwrap();
     for at in [start + 128, start + 60_000, start + zeros.len() - 1] {

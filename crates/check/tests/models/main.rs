@@ -31,6 +31,9 @@ mod varint;
 #[path = "../common/zip.rs"]
 mod zip;
 
+use std::path::Path;
+
+use nonfinite_check::json::{self, Listed};
 use nonfinite_check::{Error, FileFormat, Options, Report, TensorReport, check_bytes};
 
 use crate::codes::{BF16, Codes, E4M3, E5M2, E8M0, F16, F32, F64, FNUZ};
@@ -96,4 +99,9 @@ fn assert_found(tensor: &TensorReport, which: usize, coordinate: &[usize]) {
     }
     let first = tensor.found.as_ref().into_array()[which].first.as_ref().unwrap();
     assert_eq!(first.coordinate, coordinate, "{tensor:?}");
+}
+
+/// The tensors as lines of JSON.
+fn lines(report: &Report) -> String {
+    json::lines(Path::new("model"), &Ok(report.clone()), Listed::All)
 }

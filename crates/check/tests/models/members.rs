@@ -7,7 +7,7 @@ use nonfinite_check::{FileFormat, LookedAt, Options, Report, check_bytes};
 use crate::hidden::{good_npy, never_clean};
 use crate::pytorch::{archive, state_dict, storage, tensor};
 use crate::zip::{deflated, zip};
-use crate::{assert_found, check, error, pickles};
+use crate::{assert_found, check, error, lines, pickles};
 
 /// A .pt file with a NaN.
 fn torch() -> Vec<u8> {
@@ -126,7 +126,10 @@ fn traced_inputs() {
         ("m/traced_inputs/0", b""),
     ];
     let report = check(&zip(&members), FileFormat::PYTORCH);
-    assert_eq!(names(&report), ["traced_inputs (left out of the file)"]);
+    assert_eq!(names(&report), ["traced_inputs"]);
+    assert!(report.tensors[0].is_left_out && lines(&report).contains(r#""left_out":true"#));
+    let title = report.tensors[0].title();
+    assert_eq!(title.as_deref(), Some("traced_inputs (left out of the file)"));
     assert_eq!(report.tensors[0].shape, [0]);
     assert!(report.is_complete());
     // Data that is there is looked at, and of other pickles it must be there.
@@ -135,6 +138,7 @@ fn traced_inputs() {
     let with = [members[0], members[1], ("m/traced_inputs/0", &nan)];
     let report = check(&zip(&with), FileFormat::PYTORCH);
     assert_eq!(names(&report), ["traced_inputs"]);
+    assert!(!report.tensors[0].is_left_out);
     assert_eq!(report.tensors[0].found.nan.first.as_ref().unwrap().coordinate, [2, 3]);
     let others = [("m/data.pkl", &inputs[..]), ("m/data/0", b"")];
     assert!(error(&zip(&others), FileFormat::PYTORCH).contains("beyond its storage"));
@@ -145,19 +149,22 @@ fn traced_inputs() {
 #[test]
 fn parts_of_deflated_storages() {
     let data = [0.0, 1.0, f32::NAN, 3.0].map(f32::to_le_bytes).concat();
-    for (offset, shape, strides, name, place) in [
+    for (offset, shape, strides, title, place) in [
         (0, &[4][..], &[1][..], "w", &[2][..]),
         (2, &[2], &[1], "w", &[0]),
         (0, &[2, 2], &[1, 2], "w", &[0, 1]),
-        (1, &[1], &[1], "w (storage 0)", &[2]),
-        (2, &[1], &[1], "w (storage 0)", &[2]),
-        (0, &[2], &[2], "w (storage 0)", &[2]),
-        (1, &[2], &[2], "w (storage 0)", &[2]),
+        (1, &[1], &[1], "w (storage 0, elements 0..4)", &[2]),
+        (2, &[1], &[1], "w (storage 0, elements 0..4)", &[2]),
+        (0, &[2], &[2], "w (storage 0, elements 0..4)", &[2]),
+        (1, &[2], &[2], "w (storage 0, elements 0..4)", &[2]),
     ] {
         let view = tensor(&storage("FloatStorage", "0", 4), offset, shape, strides);
         let file = deflated(&[("m/data.pkl", &state_dict(&[("w", view)])), ("m/data/0", &data)]);
         let report = check(&file, FileFormat::PYTORCH);
-        assert_eq!(names(&report), [name], "{offset} {shape:?}");
+        assert_eq!(names(&report), ["w"]);
+        assert_eq!(report.tensors[0].title().as_deref(), Some(title), "{offset} {shape:?}");
+        let has_storage = lines(&report).contains(r#""storage":{"key":"0","start":0}"#);
+        assert_eq!(has_storage, title != "w", "{offset} {shape:?}");
         assert_found(&report.tensors[0], 0, place);
     }
 }

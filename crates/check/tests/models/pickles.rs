@@ -6,7 +6,7 @@ use nonfinite_check::{FileFormat, LookedAt, Report};
 use crate::members::unread;
 use crate::pytorch::{archive, integers, state_dict, storage, tensor, text};
 use crate::zip::{deflated, zip};
-use crate::{SHAPE, assert_found, check, coordinate, error, planted, read};
+use crate::{SHAPE, assert_found, check, coordinate, error, lines, planted, read};
 
 fn one(value: &[u8]) -> Report {
     check(&archive(&state_dict(&[("x", value.to_vec())]), &[]), FileFormat::PYTORCH)
@@ -358,7 +358,8 @@ fn states_of_trainers() {
         let report = check(&zip(&[("m/data.pkl", &object)]), FileFormat::PYTORCH);
         let [tensor] = &report.tensors[..] else { panic!("{report:?}") };
         assert_eq!(tensor.name.as_deref(), Some(key));
-        (tensor.is_bad(), tensor.is_of_trainer())
+        assert_eq!(lines(&report).contains(r#""of_trainer":true"#), tensor.is_of_trainer);
+        (tensor.is_bad(), tensor.is_of_trainer)
     };
     let (inf, nan) = (f64::INFINITY, f64::NAN);
     for state in ["param_groups", "num_bad_epochs", "wait_count"] {

@@ -146,7 +146,7 @@ fn damaged(bytes: &[u8], format: FileFormat) {
                     first
                         .coordinate
                         .iter()
-                        .zip(&tensor.shape)
+                        .zip(&tensor.description.shape)
                         .all(|(index, extent)| index < extent)
                 );
             }

@@ -15,7 +15,7 @@ pub(super) fn entry(
     budget: &mut Budget,
     maps: &mut Budget,
 ) -> Option<String> {
-    let name = escaped(tensor.name.as_deref().unwrap_or("(no name)"));
+    let name = escaped(tensor.title().as_deref().unwrap_or("(no name)"));
     let found = ByKind::NAMES.zip(tensor.found.as_ref()).into_array();
     let mut counts: Vec<_> = found
         .iter()
@@ -26,7 +26,7 @@ pub(super) fn entry(
     let mut text = format!(
         "<details id=t{entry}{}><summary><b>{name}</b> <code>{} {}</code>: {}",
         if is_open { " open" } else { "" },
-        escaped(&tensor.dtype),
+        escaped(tensor.type_title()),
         escaped(format_args!("{:?}", tensor.shape)),
         counts.join(", ")
     );

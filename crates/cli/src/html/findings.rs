@@ -35,7 +35,7 @@ impl Item<'_> {
 }
 
 /// The findings of a rule.
-struct Of<'a> {
+struct RuleFindings<'a> {
     rule: &'static Rule,
     worst: Severity,
     items: Vec<Item<'a>>,
@@ -49,7 +49,7 @@ pub(super) fn section(findings: &[Finding], files: &[Checked], budget: &mut Budg
     let names = reports().flat_map(|report| &report.tensors).map(|tensor| tensor.name.as_deref());
     let layers = Layers::new(names.filter_map(layer).collect());
 
-    let mut rules: Vec<Of<'_>> = Vec::new();
+    let mut rules: Vec<RuleFindings<'_>> = Vec::new();
     for &rule in RULES {
         let of_rule = findings.iter().filter(|finding| finding.rule == rule);
         let layer = |finding: &Finding| layer(finding.tensor.as_deref());
@@ -60,7 +60,7 @@ pub(super) fn section(findings: &[Finding], files: &[Checked], budget: &mut Budg
             by_severity.then_with(|| natural::compare(a.name(), b.name()))
         });
         if let Some(worst) = items.first().map(|item| item.finding.severity) {
-            rules.push(Of { rule, worst, items });
+            rules.push(RuleFindings { rule, worst, items });
         }
     }
     rules.sort_by_key(|rule| std::cmp::Reverse(rule.worst));
@@ -73,12 +73,12 @@ pub(super) fn section(findings: &[Finding], files: &[Checked], budget: &mut Budg
 }
 
 /// How many findings of each rule are in each layer.
-fn table(rules: &[Of<'_>], layers: &Layers) -> String {
+fn table(rules: &[RuleFindings<'_>], layers: &Layers) -> String {
     if rules.is_empty() {
         return String::new();
     }
     let mut table = layers.head("Findings by rule and layer", "rule");
-    for Of { rule, items, .. } in rules {
+    for RuleFindings { rule, items, .. } in rules {
         let mut columns: BTreeMap<usize, Vec<&Item<'_>>> = BTreeMap::new();
         for item in items {
             columns.entry(layers.column(item.layer)).or_default().push(item);
@@ -104,8 +104,13 @@ fn table(rules: &[Of<'_>], layers: &Layers) -> String {
 }
 
 /// The findings of a rule. Gives those that are listed their numbers.
-fn list(of: &mut Of<'_>, listed: &mut usize, with_files: bool, budget: &mut Budget) -> String {
-    let Of { rule, worst, items } = of;
+fn list(
+    of: &mut RuleFindings<'_>,
+    listed: &mut usize,
+    with_files: bool,
+    budget: &mut Budget,
+) -> String {
+    let RuleFindings { rule, worst, items } = of;
     let open = if items.len() <= FEW { " open" } else { "" };
     let mut text = format!(
         "<details id={0}{open}><summary><b class={1}>{0}</b>: {2}. {3}</summary><div>evidence: ",

@@ -251,7 +251,7 @@ impl Page {
         for tensor in tensors {
             let number = match &tensor.looked_at {
                 LookedAt::Unreadable(why) | LookedAt::Damaged(why) => {
-                    let name = escaped(tensor.name.as_deref().unwrap_or("(no name)"));
+                    let name = escaped(tensor.title().as_deref().unwrap_or("(no name)"));
                     let why = escaped(wording::reason(why));
                     let line = format!("<p><b>{name}</b> was not looked at: {why}\n");
                     if self.entries.take(&line, 0) {

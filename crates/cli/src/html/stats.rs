@@ -43,7 +43,7 @@ pub(super) fn table(files: &[Checked], budget: &mut Budget) -> String {
 }
 
 fn row(tensor: &TensorReport, stats: &Stats) -> String {
-    let name = breakable(tensor.name.as_deref().unwrap_or("(no name)"));
+    let name = breakable(tensor.title().as_deref().unwrap_or("(no name)"));
     let value = |extreme: &Option<Extreme>| match extreme {
         Some(extreme) => rounded(extreme.value),
         None => String::new(),

@@ -16,7 +16,7 @@ use super::schema::{self, At, Link, Step};
 use super::{bad, guarded, too_large};
 use crate::model::reader::Refused;
 use crate::model::{self, ByteOrder, Content, Data, Run, See, ShowError, Tensor};
-use crate::scan::lock;
+use crate::sync::lock;
 
 /// The stored bytes of a part, if the batch can be cut.
 const PART: usize = 4 << 20;

@@ -21,7 +21,7 @@ use std::path::Path;
 
 use self::header::{Header, Metadata};
 use crate::formats::ggml_types::{self, Kind};
-use crate::formats::unread;
+use crate::formats::opaque;
 use crate::model::reader::{Read, Reader, Refused};
 use crate::model::{ByteOrder, Content, Data, FileFormat, Tensor};
 
@@ -105,13 +105,13 @@ fn missing_parts(path: &Path, count: u64) -> Option<Tensor> {
     let numbered = name.strip_suffix(&*end).and_then(|start| start.rsplit_once('-'));
     let Some((prefix, _)) = numbered else {
         let why = format!("no name that ends in -00001{end} says where the other parts are");
-        return Some(unread::damaged(name.into(), why));
+        return Some(opaque::damaged(name.into(), why));
     };
     let parts = (1..=count).map(|number| format!("{prefix}-{number:05}{end}"));
     let mut missing = parts.filter(|part| !path.with_file_name(part).exists());
     let first = missing.next()?;
     let why = format!("{} of the {count} parts of the model are not here", missing.count() + 1);
-    Some(unread::damaged(first, why))
+    Some(opaque::damaged(first, why))
 }
 
 /// A tensor as the header lists it.
@@ -150,7 +150,7 @@ impl Info {
         let shape = self.shape().ok_or_else(|| self.bad("is too large to exist"))?;
         let (dtype, content, range) = match ggml_types::find(self.kind) {
             Some(kind) if !(kind.is_nibbles() && order == ByteOrder::Big) => {
-                let range = self.range(kind, data, alignment, file)?;
+                let range = self.range(&kind, data, alignment, file)?;
                 (kind.name.to_owned(), kind.content(order), range)
             }
             known => {

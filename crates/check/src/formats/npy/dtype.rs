@@ -4,7 +4,6 @@ use nonfinite::Format;
 
 use super::Error;
 use crate::model::{ByteOrder, Content, Reason};
-use crate::raw;
 
 /// The type of the elements of an array.
 #[derive(Debug, PartialEq, Eq)]
@@ -88,6 +87,15 @@ fn is_number(digits: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+/// The bytes of a raw element. None unless the dtype, without its byte order, is `f1` or `V` and a
+/// number.
+pub(crate) fn raw_size(dtype: &str) -> Option<usize> {
+    match dtype {
+        "f1" => Some(1),
+        _ => dtype.strip_prefix('V')?.parse().ok(),
+    }
+}
+
 /// The size of an element, and its content.
 pub(crate) fn content(descr: &str) -> Result<(usize, Content), Error> {
     let unsupported = || Error::Dtype(format!("dtype '{descr}' is not supported"));
@@ -116,7 +124,7 @@ pub(crate) fn content(descr: &str) -> Result<(usize, Content), Error> {
         // Times carry a unit, as in `<M8[ns]`.
         ("M" | "m", _) if size == "8" || size.starts_with("8[") => other("8", 1),
         ("V", _) | ("f", "1") => {
-            let size = raw::size(code).ok_or_else(unsupported)?;
+            let size = raw_size(code).ok_or_else(unsupported)?;
             Ok((size, Content::Unreadable(Reason::RawDtype(descr.to_owned()))))
         }
         ("O", _) => Err(Error::Dtype("pickled Python objects are not supported".to_owned())),

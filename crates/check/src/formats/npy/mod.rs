@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::io::{self, Read as _};
 
 use self::dtype::Dtype;
-pub(crate) use self::dtype::content;
+pub(crate) use self::dtype::{content, raw_size};
 use self::header::Parser;
 use crate::model::reader::{Read, Reader, Refused};
 use crate::model::{Data, FileFormat, Layout, Tensor};
@@ -152,6 +152,8 @@ impl Array {
     pub(crate) fn tensor(self, name: Option<String>, data: Data) -> Tensor {
         let layout = if self.fortran_order { Layout::ColumnMajor } else { Layout::RowMajor };
         let Dtype { name: dtype, content, .. } = self.dtype;
-        Tensor { name, file: None, dtype, shape: self.shape, layout, content, data }
+        let mut tensor = Tensor::new(String::new(), dtype, self.shape, content, data);
+        tensor.description.name = name;
+        Tensor { layout, ..tensor }
     }
 }

@@ -102,7 +102,7 @@ struct Walk<'a> {
 }
 
 /// A field of a message that is a message, text or bytes: its number and its bytes.
-type Part = Result<(u64, Range<usize>), Malformed>;
+type BytesField = Result<(u64, Range<usize>), Malformed>;
 
 impl<'a> Walk<'a> {
     fn text(&self, range: Range<usize>) -> String {
@@ -111,7 +111,7 @@ impl<'a> Walk<'a> {
 
     /// The fields of a message that are messages, text or bytes. They are not collected: a hostile
     /// model can have millions of empty ones.
-    fn parts(&self, message: Range<usize>) -> impl Iterator<Item = Part> + use<'a> {
+    fn parts(&self, message: Range<usize>) -> impl Iterator<Item = BytesField> + use<'a> {
         Fields::new(self.input.bytes, message).filter_map(|field| match field {
             Ok((number, Value::Bytes(range))) => Some(Ok((number, range))),
             Ok((_, Value::Varint(_) | Value::Fixed(_))) => None,

@@ -27,47 +27,28 @@ enum Field {
 const UINT8: u64 = 2;
 const INT8: u64 = 3;
 
-/// TensorProto.DataType: name, content, and field. None for an unknown number.
+/// TensorProto.DataType: each number, and its name.
+#[rustfmt::skip]
+const TYPES: [(u64, &str); 28] = [
+    (1, "float"), (UINT8, "uint8"), (INT8, "int8"), (4, "uint16"), (5, "int16"), (6, "int32"),
+    (7, "int64"), (8, "string"), (9, "bool"), (10, "float16"), (11, "double"), (12, "uint32"),
+    (13, "uint64"), (14, "complex64"), (15, "complex128"), (16, "bfloat16"),
+    (17, "float8e4m3fn"), (18, "float8e4m3fnuz"), (19, "float8e5m2"), (20, "float8e5m2fnuz"),
+    (21, "uint4"), (22, "int4"), (23, "float4e2m1"), (24, "float8e8m0"), (25, "uint2"),
+    (26, "int2"), (27, "float6e2m3"), (28, "float6e3m2"),
+];
+
+/// The name, the content and the field of a type. None for an unknown number.
 fn data_type(code: u64) -> Option<(&'static str, Content, Field)> {
-    let floats = |name, format, parts, field| {
-        Some((name, Content::Floats { format, parts, order: ByteOrder::Little }, field))
+    let (_, name) = TYPES.iter().find(|(known, _)| *known == code)?;
+    let content = Content::named(name, ByteOrder::Little).unwrap_or(Content::NotFloat);
+    let field = match content {
+        Content::Floats { format: Format::F32, .. } => Field::Float,
+        Content::Floats { format: Format::F64, .. } => Field::Double,
+        Content::Floats { .. } => Field::Int32,
+        _ => Field::Other,
     };
-    match code {
-        1 => floats("float", Format::F32, 1, Field::Float),
-        10 => floats("float16", Format::F16, 1, Field::Int32),
-        11 => floats("double", Format::F64, 1, Field::Double),
-        14 => floats("complex64", Format::F32, 2, Field::Float),
-        15 => floats("complex128", Format::F64, 2, Field::Double),
-        16 => floats("bfloat16", Format::Bf16, 1, Field::Int32),
-        17 => floats("float8e4m3fn", Format::F8E4M3Fn, 1, Field::Int32),
-        18 => floats("float8e4m3fnuz", Format::F8E4M3FnUz, 1, Field::Int32),
-        19 => floats("float8e5m2", Format::F8E5M2, 1, Field::Int32),
-        20 => floats("float8e5m2fnuz", Format::F8E5M2FnUz, 1, Field::Int32),
-        24 => floats("float8e8m0", Format::F8E8M0Fnu, 1, Field::Int32),
-        23 => Some(("float4e2m1", Content::AlwaysFinite, Field::Other)),
-        27 => Some(("float6e2m3", Content::AlwaysFinite, Field::Other)),
-        28 => Some(("float6e3m2", Content::AlwaysFinite, Field::Other)),
-        _ => {
-            let names = [
-                (UINT8, "uint8"),
-                (INT8, "int8"),
-                (4, "uint16"),
-                (5, "int16"),
-                (6, "int32"),
-                (7, "int64"),
-                (8, "string"),
-                (9, "bool"),
-                (12, "uint32"),
-                (13, "uint64"),
-                (21, "uint4"),
-                (22, "int4"),
-                (25, "uint2"),
-                (26, "int2"),
-            ];
-            let (_, name) = names.iter().find(|(known, _)| *known == code)?;
-            Some((name, Content::NotFloat, Field::Other))
-        }
-    }
+    Some((name, content, field))
 }
 
 /// Numbers of a repeated field: packed in one piece of the file, as writers have them, or put

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::io::Read;
 
-use super::parts::{Parts, Place, Source};
-use super::{All, calls, malformed, pickle};
+use super::tensors::{Parts, Source, StorageData};
+use super::{All, constructors, malformed, pickle};
 use crate::containers::zip::{self, Member, Method};
-use crate::formats::{npz, unread};
+use crate::formats::{npz, opaque};
 use crate::model::reader::Refused;
 use crate::model::{ByteOrder, Content, Reason, is_text};
 
@@ -58,13 +58,13 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Refused> {
                 "no tensor that this version knows refers to this storage".to_owned()
             })))
         } else {
-            unread::content(member, bytes, "a member that is no pickle and no storage")
+            opaque::content(member, bytes, "a member that is no pickle and no storage")
         };
         if content != Content::NotFloat {
-            parts.tensors.push(unread::member(name, member, content));
+            parts.tensors.push(opaque::member(name, member, content));
         }
     }
-    parts.tensors.extend(unread::around(bytes, &range));
+    parts.tensors.extend(opaque::around(bytes, &range));
     // PyTorch never verifies the checksums, and writes 0 instead of them after
     // `torch.serialization.set_crc32_options(False)`.
     let mut checksums = zip::checksums(&all);
@@ -164,13 +164,13 @@ fn failed(member: &Member, why: impl fmt::Display) -> Refused {
 fn find(
     members: &BTreeMap<&str, &Member>,
     folder: &str,
-    storage: &calls::Storage,
+    storage: &constructors::StorageRef,
     used: &mut HashSet<String>,
-) -> Option<Place> {
+) -> Option<StorageData> {
     [folder, "data"].iter().find_map(|folder| {
         let member = *members.get(format!("{folder}/{}", storage.key).as_str())?;
         used.insert(member.name.clone());
         let left_out = *folder == TRACED_INPUTS && member.size == 0;
-        Some(if left_out { Place::LeftOut } else { Place::of(member) })
+        Some(if left_out { StorageData::LeftOut } else { StorageData::of(member) })
     })
 }

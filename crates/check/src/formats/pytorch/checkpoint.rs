@@ -5,11 +5,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use super::calls::Reader as Calls;
+use super::constructors::Reader as Calls;
 use super::pickle::{self, Id, Object, Pickle};
 use super::{bad_tensor, long_names, malformed, read, walk};
-use crate::formats::beside::Place;
-use crate::formats::{npz, unread};
+use crate::formats::beside::FileRange;
+use crate::formats::{npz, opaque};
 use crate::model::reader::{Contents, Read, Reader, Refused};
 use crate::model::{self, Data, FileFormat, Input, ReadAt};
 
@@ -45,7 +45,7 @@ const PART: &str = "torch.distributed.checkpoint.filesystem _StorageInfo";
 const INDEX: &str = "torch.distributed.checkpoint.metadata MetadataIndex";
 
 /// A part of a file, and the name of the object in it.
-struct Part {
+struct StoredObject {
     name: String,
     range: Range<usize>,
     /// Whether it was compressed or encrypted.
@@ -57,9 +57,9 @@ fn metadata(bytes: &[u8]) -> Result<Pickle, Refused> {
 }
 
 /// The parts of each file, in the order of their bytes.
-fn parts(pickle: &Pickle) -> Result<BTreeMap<String, Vec<Part>>, Refused> {
+fn parts(pickle: &Pickle) -> Result<BTreeMap<String, Vec<StoredObject>>, Refused> {
     let calls = Calls(pickle);
-    let mut files = BTreeMap::<String, Vec<Part>>::new();
+    let mut files = BTreeMap::<String, Vec<StoredObject>>::new();
     let mut room = walk::room(pickle);
     // Each pair of an index and a part is an item of a dict. Take each dict once, although several
     // references may lead to it.
@@ -90,7 +90,7 @@ fn parts(pickle: &Pickle) -> Result<BTreeMap<String, Vec<Part>>, Refused> {
         if range.is_empty() {
             continue;
         }
-        files.entry(file.to_owned()).or_default().push(Part { name, range, transformed });
+        files.entry(file.to_owned()).or_default().push(StoredObject { name, range, transformed });
     }
     for parts in files.values_mut() {
         parts.sort_by_key(|part| part.range.start);
@@ -145,7 +145,7 @@ fn contents(input: Input<'_>) -> Result<Contents, Refused> {
             // Bytes alone have no files at all.
             Err(error @ model::Error::NoFolder(_)) => return Err(error.into()),
             Err(error) => {
-                all.tensors.push(unread::damaged(file, error.to_string()));
+                all.tensors.push(opaque::damaged(file, error.to_string()));
                 failed.get_or_insert(error);
                 continue;
             }
@@ -156,20 +156,22 @@ fn contents(input: Input<'_>) -> Result<Contents, Refused> {
             error: model::Error::refused(FileFormat::PYTORCH, error).into(),
         };
         let mut add = |contents: Contents, range: Range<usize>| {
-            let mut moved = Place(source.clone(), range).moved_contents(contents);
-            moved.tensors.iter_mut().for_each(|tensor| tensor.file = Some(source.path().into()));
+            let mut moved = FileRange(source.clone(), range).moved_contents(contents);
+            for tensor in &mut moved.tensors {
+                tensor.description.file = Some(source.path().into());
+            }
             all.add(moved);
         };
-        for Part { name, range, transformed } in parts {
+        for StoredObject { name, range, transformed } in parts {
             let Some(part) = bytes.get(range.clone()) else {
                 let why = "it ends behind its file";
                 failed.get_or_insert(other(bad_tensor(&name, why)));
-                add(vec![unread::damaged(name, why.to_owned())].into(), 0..bytes.len());
+                add(vec![opaque::damaged(name, why.to_owned())].into(), 0..bytes.len());
                 continue;
             };
             let unreadable = |name, why: &str| {
                 let nothing = Data::Owned(Vec::new());
-                vec![unread::tensor(name, range.len(), why.to_owned(), nothing)].into()
+                vec![opaque::tensor(name, range.len(), why.to_owned(), nothing)].into()
             };
             let contents = if transformed {
                 unreadable(name, "compressed or encrypted by an extension of PyTorch")
@@ -178,7 +180,7 @@ fn contents(input: Input<'_>) -> Result<Contents, Refused> {
                     Ok(contents) => contents,
                     Err(error) => {
                         let why = error.to_string();
-                        add(vec![unread::damaged(name, why)].into(), 0..bytes.len());
+                        add(vec![opaque::damaged(name, why)].into(), 0..bytes.len());
                         failed.get_or_insert(other(error));
                         continue;
                     }

@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-use super::calls::Reader;
-use super::parts::{Parts, Place, Source};
+use super::constructors::Reader;
 use super::pickle::{self, Pickle};
+use super::tensors::{Parts, Source, StorageData};
 use super::{All, Malformed, malformed};
 use crate::model::reader::Refused;
 use crate::model::{ByteOrder, may_hold_numbers};
@@ -65,7 +65,7 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Refused> {
         };
         parts.pickle(pickle, &source, |storage| {
             used.insert(storage.key.clone());
-            storages.get(&storage.key).cloned().map(Place::Stored)
+            storages.get(&storage.key).cloned().map(StorageData::Stored)
         })?;
     }
     let unused =
@@ -82,14 +82,14 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Refused> {
     Ok(All { parts, checksums: Vec::new(), inflated: 0 })
 }
 
-type Part = (Pickle, usize, String);
+type PickleAt = (Pickle, usize, String);
 
 /// The storages by their names, and the end of the last one. Stops at a storage that cannot be
 /// located.
 fn storages(
     bytes: &[u8],
     mut at: usize,
-    pickles: &[Part],
+    pickles: &[PickleAt],
 ) -> (BTreeMap<String, Range<usize>>, usize) {
     let mut found = BTreeMap::new();
     let [.., (object, ..), (list, ..)] = pickles else { return (found, at) };

@@ -11,16 +11,15 @@
 //! a function of the user could read it), bytes in a pickle, other members of the archive.
 
 mod archive;
-mod calls;
 mod checkpoint;
+mod constructors;
 mod legacy;
-mod parts;
 mod pickle;
 mod strided;
+mod tensors;
 mod walk;
 
 pub(super) use self::checkpoint::{NAME as METADATA, READER as CHECKPOINT};
-pub(super) use self::parts::STORAGE;
 use self::pickle::Malformed;
 use crate::model::reader::{Contents, Read, Reader, Refused};
 use crate::model::{Checksum, FileFormat};
@@ -76,7 +75,7 @@ fn read(bytes: &[u8], root: &str) -> Result<Contents, Refused> {
 
 /// The content of a file.
 struct All {
-    parts: parts::Parts,
+    parts: tensors::Parts,
     /// The checksums of the storages and pickles. None before version 1.6.
     checksums: Vec<Checksum>,
     /// Bytes that tensors may take beyond the bytes of the file, because of deflated storages.

@@ -3,14 +3,14 @@
 
 use std::collections::HashSet;
 
-use super::calls::{Array, Bytes, Found, Reader};
+use super::constructors::{Array, Bytes, PickledTensor, Reader};
 use super::pickle::{Id, Object, Pickle};
 use crate::model::is_plain_text;
 
 /// An object of a pickle that holds numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
-    Tensor(Found),
+    Tensor(PickledTensor),
     Array(Array),
     /// A NaN or an infinity, with an empty shape; or a list of floats with at least one of them.
     Numbers {
@@ -122,7 +122,7 @@ impl Walk<'_> {
             for (key, id) in rebuilt.rest {
                 self.add(id, &name, || key.map(str::to_owned))?;
             }
-            self.items.push(Item::Tensor(Found { name, ..found }));
+            self.items.push(Item::Tensor(PickledTensor { name, ..found }));
             return Some(());
         }
         if let Some((array, objects)) = reader.array(id) {

@@ -2,23 +2,23 @@
 //! `absmax`, or codes of 8 bits with one a row in `SCB`. A magnitude of zero is that of a block of
 //! zeros.
 
-use super::{Grid, Layout, Legal, Misfit, Part, Tensors, is_integer};
-use crate::lint::model::Matrix;
+use super::{Grid, Layout, Legal, Matrix, Misfit, Role, Tensors, is_integer};
 
-/// The JSON of a block size and a shape. `fp4` ends so, too.
-const STATE: &str = ".weight.quant_state.bitsandbytes__nf4";
+/// The JSON of a block size and a shape, of codes of nf4 and of fp4.
+const STATES: [&str; 2] =
+    [".weight.quant_state.bitsandbytes__nf4", ".weight.quant_state.bitsandbytes__fp4"];
 
 pub(super) static LAYOUT: Layout = Layout {
     endings: &[
-        (".weight", Part::Codes),
-        (".weight.absmax", Part::Scale),
-        (".SCB", Part::Scale),
-        (".weight.nested_absmax", Part::Other),
-        (".weight.quant_map", Part::Other),
-        (".weight.nested_quant_map", Part::Other),
-        (".weight.quant_state.bitsandbytes__nf4", Part::Other),
-        (".weight.quant_state.bitsandbytes__fp4", Part::Other),
-        (".weight_format", Part::Other),
+        (".weight", Role::Codes),
+        (".weight.absmax", Role::Scale),
+        (".SCB", Role::Scale),
+        (".weight.nested_absmax", Role::Map),
+        (".weight.quant_map", Role::Map),
+        (".weight.nested_quant_map", Role::Map),
+        (STATES[0], Role::State),
+        (STATES[1], Role::State),
+        (".weight_format", Role::Other),
     ],
     is: |parts, tensors, config| {
         let codes = parts.get(".weight").is_some_and(|&(_, index)| is_integer(tensors[index], 1));
@@ -27,24 +27,24 @@ pub(super) static LAYOUT: Layout = Layout {
     grid,
     byte_scales: |_, _, _| None,
     needs: |parts, _| {
-        let is_nested = parts.contains_key(".weight.nested_absmax")
-            || parts.contains_key(".weight.nested_quant_map");
-        match () {
-            () if parts.contains_key(".SCB") => &[],
-            () if is_nested => {
-                &[".weight.quant_map", ".weight.nested_absmax", ".weight.nested_quant_map", STATE]
-            }
-            () => &[".weight.quant_map", STATE],
+        if parts.contains_key(".SCB") {
+            return Vec::new();
         }
+        let nested = [".weight.nested_absmax", ".weight.nested_quant_map"];
+        let is_nested = nested.iter().any(|ending| parts.contains_key(ending));
+        let state = STATES[usize::from(parts.contains_key(STATES[1]))];
+        let nested = nested.into_iter().filter(|_| is_nested);
+        [".weight.quant_map"].into_iter().chain(nested).chain([state]).collect()
     },
     has_global: false,
+    is_gptq: false,
     reach: Some(|_| 1.0),
     zero: Legal::Yes,
     negative: Legal::No,
 };
 
 fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> {
-    let (Some(codes), Some(scale)) = (matrix.one(Part::Codes), matrix.one(Part::Scale)) else {
+    let (Some(codes), Some(scale)) = (matrix.one(Role::Codes), matrix.one(Role::Scale)) else {
         return Ok(None);
     };
     // A number for each code.

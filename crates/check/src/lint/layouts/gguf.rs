@@ -1,11 +1,11 @@
 //! GGUF: the scales of blocks are in the tensor itself, which `check` looks at. NVFP4 has a scale
 //! of the whole tensor beside it. Scales of blocks may be zero and negative.
 
-use super::{Layout, Legal, Part, needs_nothing};
+use super::{Layout, Legal, Role, needs_nothing};
 use crate::model::Content;
 
 pub(super) static LAYOUT: Layout = Layout {
-    endings: &[(".weight", Part::Codes), (".scale", Part::Global), (".input_scale", Part::Input)],
+    endings: &[(".weight", Role::Codes), (".scale", Role::Global), (".input_scale", Role::Input)],
     is: |parts, tensors, _| {
         parts
             .get(".weight")
@@ -15,6 +15,7 @@ pub(super) static LAYOUT: Layout = Layout {
     byte_scales: |_, _, _| None,
     needs: needs_nothing,
     has_global: false,
+    is_gptq: false,
     reach: None,
     zero: Legal::Yes,
     negative: Legal::Yes,

@@ -5,15 +5,14 @@
 //! | GPTQ | `[K·b/32, N]` | `[K/g, N]` | `[K/g, N·b/32]` | `[K]` |
 //! | AWQ | `[K, N·b/32]` | `[K/g, N]` | `[K/g, N·b/32]` | |
 
-use super::{Grid, Layout, Legal, Misfit, Part, Parts, Tensors, is_integer, of_bits};
-use crate::lint::model::Matrix;
+use super::{Grid, Layout, Legal, Matrix, Misfit, Parts, Role, Tensors, is_integer, of_bits};
 
 pub(super) static GPTQ: Layout = Layout {
     endings: &[
-        (".qweight", Part::Codes),
-        (".scales", Part::Scale),
-        (".qzeros", Part::Zeros),
-        (".g_idx", Part::Index),
+        (".qweight", Role::Codes),
+        (".scales", Role::Scale),
+        (".qzeros", Role::Zeros),
+        (".g_idx", Role::Index),
     ],
     is: |parts, tensors, config| {
         let is_awq = config.method == "awq" || is_awq(parts, tensors);
@@ -23,19 +22,21 @@ pub(super) static GPTQ: Layout = Layout {
         grid(matrix, tensors, |[rows, columns], bits| [rows.saturating_mul(32) / bits, columns])
     },
     byte_scales: |_, _, _| None,
-    needs: |_, _| &[".qzeros"],
+    needs: |_, _| vec![".qzeros"],
     has_global: false,
+    is_gptq: true,
     reach: Some(of_bits),
     zero: Legal::No,
     negative: Legal::No,
 };
 
 pub(super) static AWQ: Layout = Layout {
-    endings: &[(".qweight", Part::Codes), (".scales", Part::Scale), (".qzeros", Part::Zeros)],
+    endings: &[(".qweight", Role::Codes), (".scales", Role::Scale), (".qzeros", Role::Zeros)],
     is: |parts, _, _| parts.contains_key(".qweight"),
     grid: |matrix, tensors| {
         grid(matrix, tensors, |[rows, columns], bits| [rows, columns.saturating_mul(32) / bits])
     },
+    is_gptq: false,
     ..GPTQ
 };
 

@@ -3,11 +3,10 @@
 
 use nonfinite::Format;
 
-use super::{Grid, Layout, Legal, Misfit, Part, Tensors, is_integer, matrices, of_bits};
-use crate::lint::model::Matrix;
+use super::{Grid, Layout, Legal, Matrix, Misfit, Role, Tensors, extents, is_integer, of_bits};
 
 pub(super) static LAYOUT: Layout = Layout {
-    endings: &[(".weight", Part::Codes), (".scales", Part::Scale), (".biases", Part::Other)],
+    endings: &[(".weight", Role::Codes), (".scales", Role::Scale), (".biases", Role::Other)],
     is: |parts, tensors, config| {
         let codes = parts.get(".weight").map(|&(_, index)| tensors[index]);
         let is_mlx = parts.contains_key(".scales") || config.is_quantised();
@@ -20,23 +19,24 @@ pub(super) static LAYOUT: Layout = Layout {
         Some(if is_nvfp4 { Format::F8E4M3Fn } else { Format::F8E8M0Fnu })
     },
     needs: |_, scheme| match scheme.mode.as_deref() {
-        None | Some("affine") => &[".biases"],
-        Some(_) => &[],
+        None | Some("affine") => vec![".biases"],
+        Some(_) => Vec::new(),
     },
     has_global: false,
+    is_gptq: false,
     reach: Some(of_bits),
     zero: Legal::Yes,
     negative: Legal::Yes,
 };
 
 fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> {
-    let (Some(codes), Some(scale)) = (matrix.one(Part::Codes), matrix.one(Part::Scale)) else {
+    let (Some(codes), Some(scale)) = (matrix.one(Role::Codes), matrix.one(Role::Scale)) else {
         return Ok(None);
     };
     let shape = &tensors[scale].shape;
     let wrong = |index: usize, why: String| Err((index, why));
     let (Some((count, rows, packed)), Some((batch, scale_rows, groups))) =
-        (matrices(&tensors[codes].shape), matrices(shape))
+        (extents(&tensors[codes].shape), extents(shape))
     else {
         return Ok(None);
     };
@@ -51,7 +51,7 @@ fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> 
         let codes = &tensors[codes].shape;
         return wrong(scale, format!("scales {shape:?} do not fit codes {codes:?}"));
     }
-    if let Some(biases) = matrix.one(Part::Other) {
+    if let Some(biases) = matrix.one(Role::Other) {
         let biases_shape = &tensors[biases].shape;
         if biases_shape != shape {
             return wrong(biases, format!("biases {biases_shape:?} do not fit scales {shape:?}"));

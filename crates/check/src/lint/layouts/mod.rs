@@ -1,5 +1,5 @@
 //! The layouts of quantised matrices: a file and a table for each. Rules know layouts only by
-//! [`Layout`].
+//! [`Layout`] and the [`Role`]s of tensors.
 
 mod bitsandbytes;
 mod gguf;
@@ -14,7 +14,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use nonfinite::Format;
 
 use super::config::{Config, Scheme};
-use super::model::Matrix;
 use crate::model::{Content, Tensor};
 
 /// The layouts. The first that recognises the tensors of a module has them.
@@ -30,13 +29,15 @@ static LAYOUTS: [&Layout; 7] = [
 
 /// What a tensor is to a quantised matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum Role {
     /// The codes of the weights.
     Codes,
     /// Scales of rows, columns, groups or blocks.
     Scale,
-    /// A scale of the scales.
+    /// A scale of the scales: the weights are multiplied by it.
     Global,
+    /// A scale of the scales: the weights are divided by it.
+    Divisor,
     /// A scale of the activations.
     Input,
     /// A scale of the KV cache.
@@ -45,14 +46,27 @@ pub(super) enum Part {
     Zeros,
     /// The group of each column.
     Index,
+    /// The rows and columns of packed codes.
+    Shape,
+    /// JSON with the shape of the weights and the size of blocks.
+    State,
+    /// The numbers that codes stand for, or that scale the scales.
+    Map,
     /// Anything else that belongs to the matrix.
     Other,
+}
+
+impl Role {
+    /// Whether this is a scale of the scales.
+    pub(super) fn is_global(self) -> bool {
+        matches!(self, Self::Global | Self::Divisor)
+    }
 }
 
 /// A layout.
 pub(super) struct Layout {
     /// The endings of names, with what such a tensor is.
-    pub(super) endings: &'static [(&'static str, Part)],
+    pub(super) endings: &'static [(&'static str, Role)],
     /// Whether the tensors of a module are a matrix in this layout.
     pub(super) is: fn(&Parts, &Tensors<'_>, &Config) -> bool,
     /// How scales lie over the weights, or the number of a tensor of the wrong shape, and why.
@@ -60,9 +74,13 @@ pub(super) struct Layout {
     /// The format of scales that are stored as bytes.
     pub(super) byte_scales: fn(&Parts, &Tensors<'_>, &Scheme) -> Option<Format>,
     /// Endings of tensors without which no loader takes the matrix.
-    pub(super) needs: fn(&Parts, &Scheme) -> &'static [&'static str],
-    /// Whether blocks of FP4 with scales of E4M3 have a global scale, too.
+    pub(super) needs: fn(&Parts, &Scheme) -> Vec<&'static str>,
+    /// Whether blocks of FP4 with scales of E4M3 have a global scale, too: the largest magnitude
+    /// over 2688.
     pub(super) has_global: bool,
+    /// Whether version 1 of the layout stores zero points minus 1. The scales of such a layout have
+    /// a row for each group; others have a column.
+    pub(super) is_gptq: bool,
     /// A magnitude that integers of a block reach, in units of the scale. None for other codes.
     pub(super) reach: Option<fn(&Scheme) -> f64>,
     /// Whether a scale may be zero.
@@ -81,7 +99,7 @@ pub(super) enum Legal {
 }
 
 /// The parts of a module, by the ending of the name: what the tensor is, and its number.
-pub(super) type Parts = BTreeMap<&'static str, (Part, usize)>;
+pub(super) type Parts = BTreeMap<&'static str, (Role, usize)>;
 
 /// A tensor that does not fit, by its number, and why.
 pub(super) type Misfit = (usize, String);
@@ -105,15 +123,43 @@ pub(super) struct Grid {
     pub(super) float_bits: Option<usize>,
 }
 
-/// The tensors of a quantised matrix.
-pub(super) struct Group {
+/// A quantised matrix, or several in one tensor: its codes and what belongs to them. The numbers
+/// are indexes of tensors.
+pub(super) struct Matrix {
+    /// The name of the module.
     pub(super) module: String,
     pub(super) layout: &'static Layout,
     pub(super) parts: Parts,
+    pub(super) scheme: Scheme,
+    /// How the scales lie over the weights. None if there are no scales, if their shape is wrong,
+    /// or before it was looked at.
+    pub(super) grid: Option<Grid>,
+}
+
+impl Matrix {
+    /// The tensor with a role.
+    pub(super) fn one(&self, role: Role) -> Option<usize> {
+        one(&self.parts, role)
+    }
+
+    /// The global scale: its role, and the tensor.
+    pub(super) fn global(&self) -> Option<(Role, usize)> {
+        self.parts.values().copied().find(|(role, _)| role.is_global())
+    }
+
+    /// The tensor of this ending, and its shape.
+    pub(super) fn shape<'a>(
+        &self,
+        ending: &str,
+        tensors: &Tensors<'a>,
+    ) -> Option<(usize, &'a [usize])> {
+        let index = self.parts.get(ending)?.1;
+        Some((index, tensors[index].shape.as_slice()))
+    }
 }
 
 /// Finds the quantised matrices among tensors.
-pub(super) fn groups(tensors: &Tensors<'_>, config: &Config) -> Vec<Group> {
+pub(super) fn matrices(tensors: &Tensors<'_>, config: &Config) -> Vec<Matrix> {
     // Some endings are of several layouts.
     let endings: BTreeSet<&'static str> =
         LAYOUTS.iter().flat_map(|layout| layout.endings).map(|(ending, _)| *ending).collect();
@@ -142,26 +188,27 @@ pub(super) fn groups(tensors: &Tensors<'_>, config: &Config) -> Vec<Group> {
     }
     let mut modules: Vec<_> = modules.into_iter().collect();
     modules.sort_unstable_by_key(|(module, _)| *module);
-    let mut groups = Vec::new();
+    let mut matrices = Vec::new();
     for (module, found) in modules {
         let parts = |layout: &Layout| -> Parts {
-            let part = |ending| {
+            let role = |ending| {
                 let of = layout.endings.iter().find(|(of, _)| *of == ending);
-                of.map(|(_, part)| *part)
+                of.map(|(_, role)| *role)
             };
             let found = found.iter();
-            found.filter_map(|&(ending, index)| Some((ending, (part(ending)?, index)))).collect()
+            found.filter_map(|&(ending, index)| Some((ending, (role(ending)?, index)))).collect()
         };
         let all = LAYOUTS.iter().map(|&layout| (layout, parts(layout)));
         let mut fitting = all.filter(|(layout, parts)| {
-            let has_codes = parts.values().any(|(part, _)| *part == Part::Codes);
+            let has_codes = parts.values().any(|(role, _)| *role == Role::Codes);
             has_codes && (layout.is)(parts, tensors, config)
         });
         if let Some((layout, parts)) = fitting.next() {
-            groups.push(Group { module: module.to_owned(), layout, parts });
+            let (module, scheme) = (module.to_owned(), config.scheme(module));
+            matrices.push(Matrix { module, layout, parts, scheme, grid: None });
         }
     }
-    groups
+    matrices
 }
 
 /// Codes of these bits reach half of their range.
@@ -171,23 +218,42 @@ fn of_bits(scheme: &Scheme) -> f64 {
 }
 
 /// Nothing but scales is needed.
-fn needs_nothing(_: &Parts, _: &Scheme) -> &'static [&'static str] {
-    &[]
+fn needs_nothing(_: &Parts, _: &Scheme) -> Vec<&'static str> {
+    Vec::new()
 }
 
-/// A scale of an ONNX model, as a group of its own.
-pub(super) fn of_onnx(tensor: &Tensor, index: usize, is_of_blocks: bool) -> Group {
+/// A scale of an ONNX model, as a matrix without codes.
+pub(super) fn of_onnx(tensor: &Tensor, index: usize, is_of_blocks: bool) -> Matrix {
     // One scale of all weights, or one of each row or column, has no axes, or one.
     let is_of_blocks = is_of_blocks || tensor.shape.len() > 1;
-    Group {
+    Matrix {
         module: tensor.name.clone().unwrap_or_default(),
         layout: if is_of_blocks { &onnx::BLOCKS } else { &onnx::LAYOUT },
         parts: Parts::from([(onnx::SCALE.0, (onnx::SCALE.1, index))]),
+        scheme: Scheme::default(),
+        grid: None,
     }
 }
 
+/// The endings of the scales of the KV cache: of its keys, and of its values.
+pub(super) const CACHE: [&str; 2] = [".k_scale", ".v_scale"];
+
+/// Whether a tensor of this name is the state of a quantiser, which no loader reads.
+pub(super) fn is_left_over(name: &str) -> bool {
+    name.contains("_quantizer.") || name.ends_with("_amax") || name.ends_with("_double_scale")
+}
+
+/// Whether a tensor of this name is a scale, in any layout. None if it is one in some models only.
+pub(super) fn is_scale(name: &str) -> Option<bool> {
+    if ONLY_SCALES.iter().any(|ending| name.ends_with(ending)) {
+        return Some(true);
+    }
+    let may_be = name.ends_with("_scales") || name.ends_with(".scales");
+    (!may_be).then_some(false)
+}
+
 /// The endings of names that only scales have, in any layout.
-pub(super) const ONLY_SCALES: [&str; 9] = [
+const ONLY_SCALES: [&str; 9] = [
     ".weight_scale",
     ".weight_scale_inv",
     ".weight_scale_2",
@@ -220,13 +286,13 @@ pub(super) fn is_f8(tensor: &Tensor) -> bool {
 }
 
 /// The matrices, rows and columns of a shape. None for vectors.
-pub(super) fn matrices(shape: &[usize]) -> Option<(usize, usize, usize)> {
+fn extents(shape: &[usize]) -> Option<(usize, usize, usize)> {
     let [batch @ .., rows, columns] = shape else { return None };
     let count = batch.iter().fold(1, |all: usize, &length| all.saturating_mul(length));
     Some((count, *rows, *columns))
 }
 
-/// The tensor of a part.
-pub(super) fn one(parts: &Parts, part: Part) -> Option<usize> {
-    parts.values().find(|(of, _)| *of == part).map(|(_, index)| *index)
+/// The tensor with a role.
+pub(super) fn one(parts: &Parts, role: Role) -> Option<usize> {
+    parts.values().find(|(of, _)| *of == role).map(|(_, index)| *index)
 }

@@ -2,30 +2,32 @@
 
 use nonfinite::Format;
 
-use super::{Grid, Layout, Legal, Misfit, Part, Parts, Tensors, is_integer, needs_nothing, one};
-use crate::lint::model::Matrix;
+use super::{
+    Grid, Layout, Legal, Matrix, Misfit, Parts, Role, Tensors, is_integer, needs_nothing, one,
+};
 
 pub(super) static LAYOUT: Layout = Layout {
     endings: &[
-        ("_blocks", Part::Codes),
-        (".blocks", Part::Codes),
-        ("_scales", Part::Scale),
-        (".scales", Part::Scale),
+        ("_blocks", Role::Codes),
+        (".blocks", Role::Codes),
+        ("_scales", Role::Scale),
+        (".scales", Role::Scale),
     ],
     is: |parts, tensors, _| {
-        one(parts, Part::Codes).is_some_and(|codes| is_integer(tensors[codes], 1))
+        one(parts, Role::Codes).is_some_and(|codes| is_integer(tensors[codes], 1))
     },
     grid,
     byte_scales: |_: &Parts, _, _| Some(Format::F8E8M0Fnu),
     needs: needs_nothing,
     has_global: false,
+    is_gptq: false,
     reach: None,
     zero: Legal::No,
     negative: Legal::No,
 };
 
 fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> {
-    let (Some(codes), Some(scale)) = (matrix.one(Part::Codes), matrix.one(Part::Scale)) else {
+    let (Some(codes), Some(scale)) = (matrix.one(Role::Codes), matrix.one(Role::Scale)) else {
         return Ok(None);
     };
     let (codes, shape) = (&tensors[codes].shape, &tensors[scale].shape);

@@ -1,6 +1,6 @@
 //! ONNX: inputs of operators that quantise are scales. Negative ones work in some engines.
 
-use super::{Layout, Legal, Part, needs_nothing};
+use super::{Layout, Legal, Role, needs_nothing};
 
 pub(super) static LAYOUT: Layout = Layout {
     endings: &[],
@@ -9,6 +9,7 @@ pub(super) static LAYOUT: Layout = Layout {
     byte_scales: |_, _, _| None,
     needs: needs_nothing,
     has_global: false,
+    is_gptq: false,
     reach: None,
     zero: Legal::No,
     negative: Legal::Doubtful,
@@ -18,4 +19,4 @@ pub(super) static LAYOUT: Layout = Layout {
 pub(super) static BLOCKS: Layout = Layout { zero: Legal::Doubtful, ..LAYOUT };
 
 /// The part that a scale is: the name of the tensor is that of the module.
-pub(super) const SCALE: (&str, Part) = ("", Part::Scale);
+pub(super) const SCALE: (&str, Role) = ("", Role::Scale);

@@ -15,47 +15,47 @@
 use nonfinite::Format;
 
 use super::{
-    Grid, Layout, Legal, Misfit, Part, Parts, Tensors, is_f8, is_integer, matrices, needs_nothing,
-    of_bits, one,
+    CACHE, Grid, Layout, Legal, Matrix, Misfit, Parts, Role, Tensors, extents, is_f8, is_integer,
+    needs_nothing, of_bits, one,
 };
 use crate::lint::config::{Config, Scheme};
-use crate::lint::model::Matrix;
 use crate::model::Content;
 
 pub(super) static LAYOUT: Layout = Layout {
     endings: &[
-        (".weight_packed", Part::Codes),
-        (".weight", Part::Codes),
+        (".weight_packed", Role::Codes),
+        (".weight", Role::Codes),
         // Experts of ModelOpt: a parameter without `.weight`.
-        ("", Part::Codes),
-        (".weight_scale", Part::Scale),
-        (".weight_scale_inv", Part::Scale),
-        (".scale", Part::Scale),
-        (".scale_weight", Part::Scale),
+        ("", Role::Codes),
+        (".weight_scale", Role::Scale),
+        (".weight_scale_inv", Role::Scale),
+        (".scale", Role::Scale),
+        (".scale_weight", Role::Scale),
         // Mistral's own names.
-        (".qscale_weight", Part::Scale),
-        ("_weight_scale", Part::Scale),
-        ("_scale_inv", Part::Scale),
-        (".weight_scale_2", Part::Global),
-        ("_weight_scale_2", Part::Global),
-        (".weight_global_scale", Part::Global),
-        (".input_scale", Part::Input),
-        ("_input_scale", Part::Input),
-        (".input_global_scale", Part::Input),
-        (".scale_input", Part::Input),
-        (".qscale_act", Part::Input),
-        (".activation_scale", Part::Input),
-        (".k_scale", Part::Cache),
-        (".v_scale", Part::Cache),
-        (".weight_zero_point", Part::Zeros),
-        (".weight_g_idx", Part::Index),
-        (".weight_shape", Part::Other),
+        (".qscale_weight", Role::Scale),
+        ("_weight_scale", Role::Scale),
+        ("_scale_inv", Role::Scale),
+        (".weight_scale_2", Role::Global),
+        ("_weight_scale_2", Role::Global),
+        (".weight_global_scale", Role::Divisor),
+        (".input_scale", Role::Input),
+        ("_input_scale", Role::Input),
+        (".input_global_scale", Role::Input),
+        (".scale_input", Role::Input),
+        (".qscale_act", Role::Input),
+        (".activation_scale", Role::Input),
+        (CACHE[0], Role::Cache),
+        (CACHE[1], Role::Cache),
+        (".weight_zero_point", Role::Zeros),
+        (".weight_g_idx", Role::Index),
+        (".weight_shape", Role::Shape),
     ],
     is,
     grid,
     byte_scales,
     needs: needs_nothing,
     has_global: true,
+    is_gptq: false,
     reach: Some(of_bits),
     zero: Legal::No,
     negative: Legal::No,
@@ -64,7 +64,7 @@ pub(super) static LAYOUT: Layout = Layout {
 fn is(parts: &Parts, tensors: &Tensors<'_>, config: &Config) -> bool {
     let Some(codes) = codes(parts) else { return false };
     let tensor = tensors[codes];
-    let has_scale = one(parts, Part::Scale).or(one(parts, Part::Global)).is_some();
+    let has_scale = parts.values().any(|(role, _)| *role == Role::Scale || role.is_global());
     let is_packed = is_integer(tensor, 1) || is_integer(tensor, 4);
     if parts.contains_key(".weight_packed") {
         return is_packed || is_f8(tensor);
@@ -89,8 +89,8 @@ fn codes(parts: &Parts) -> Option<usize> {
 }
 
 fn byte_scales(parts: &Parts, tensors: &Tensors<'_>, scheme: &Scheme) -> Option<Format> {
-    let (codes, scale) = (codes(parts)?, one(parts, Part::Scale)?);
-    let (_, _, columns) = matrices(&tensors[codes].shape)?;
+    let (codes, scale) = (codes(parts)?, one(parts, Role::Scale)?);
+    let (_, _, columns) = extents(&tensors[codes].shape)?;
     let scales = *tensors[scale].shape.last()?;
     // A byte holds two codes of 4 bits. Blocks of 16 have scales of E4M3, blocks of 32 of E8M0.
     let is_fp4 = is_integer(tensors[codes], 1);
@@ -100,8 +100,8 @@ fn byte_scales(parts: &Parts, tensors: &Tensors<'_>, scheme: &Scheme) -> Option<
 
 fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> {
     let Some(codes) = codes(&matrix.parts).map(|index| tensors[index]) else { return Ok(None) };
-    let Some(scale) = matrix.one(Part::Scale) else { return Ok(None) };
-    let Some((count, rows, stored)) = matrices(&codes.shape) else { return Ok(None) };
+    let Some(scale) = matrix.one(Role::Scale) else { return Ok(None) };
+    let Some((count, rows, stored)) = extents(&codes.shape) else { return Ok(None) };
     let scheme = &matrix.scheme;
     let is_bytes = is_integer(codes, 1)
         && (codes.dtype.eq_ignore_ascii_case("u8") || codes.dtype.contains("uint8"));

@@ -3,23 +3,23 @@
 
 use nonfinite::Format;
 
-use super::Found;
-use super::scales::global;
-use crate::lint::facts::PAGE;
+use super::Findings;
+use super::blocks::{blocks, global, largest_of_4_bits};
+use crate::lint::byte_facts::PAGE;
 use crate::lint::finding::{
     CODES_ALL_ZERO, DEQUANT_OVERFLOW, E8M0_IMPLAUSIBLE, G_IDX, GPTQ_ZERO_FORMAT, SATURATION,
     Severity,
 };
-use crate::lint::layouts::{Grid, Part};
-use crate::lint::model::{Matrix, STEP, Window};
-use crate::lint::names::of_all_experts;
+use crate::lint::layouts::{Matrix, Role};
+use crate::lint::model::STEP;
+use crate::lint::tensor_names::of_all_experts;
 use crate::model::{Content, rounded};
 
 /// The most blocks that a rule samples of a matrix.
 const MOST: usize = 1 << 14;
 
 /// Rules about the codes of a matrix.
-pub(super) fn of_matrix(found: &mut Found<'_>, matrix: &Matrix) {
+pub(super) fn of_matrix(found: &mut Findings<'_>, matrix: &Matrix) {
     all_zero(found, matrix);
     implausible(found, matrix);
     saturation(found, matrix);
@@ -29,94 +29,8 @@ pub(super) fn of_matrix(found: &mut Found<'_>, matrix: &Matrix) {
     zero_points(found, matrix);
 }
 
-/// The blocks whose scales fulfil a condition, each with the largest magnitude of its codes. Passes
-/// at most `most` of them to `see`, until `see` returns false. Without `most`, passes all of them,
-/// and any magnitude that is not zero. None if the codes cannot be looked at.
-fn blocks(
-    found: &Found<'_>,
-    matrix: &Matrix,
-    most: Option<usize>,
-    is: impl Fn(f64) -> bool,
-    mut see: impl FnMut(usize, f64, f64) -> bool,
-) -> Option<()> {
-    let grid = matrix.grid.as_ref()?;
-    let codes = found.looked(matrix.one(Part::Codes)?);
-    let scales = found.looked(matrix.one(Part::Scale)?);
-    let (format, bits) = (scales.format()?, grid.float_bits?);
-    let (mut left, mut are_read) = (most.unwrap_or(usize::MAX), true);
-    // A row of blocks: rows of different blocks lie in turns.
-    let rows = grid.block.0.min(grid.rows);
-    let mut window = codes.window(rows.saturating_mul(grid.columns) / (8 / bits));
-    scales.elements(format.size_in_bytes(), |index, code| {
-        let scale = format.to_f64(code);
-        if !is(scale) {
-            return true;
-        }
-        left -= 1;
-        let largest = largest(&mut window, grid, bits, index, most.is_none());
-        are_read = largest.is_some();
-        largest.is_some_and(|largest| see(index, scale, largest)) && left > 0
-    });
-    are_read.then_some(())
-}
-
-/// The first block with such a scale that has weights other than zero. None if the codes cannot be
-/// looked at.
-pub(super) fn first_nonzero(
-    found: &Found<'_>,
-    matrix: &Matrix,
-    is: impl Fn(f64) -> bool,
-) -> Option<Option<usize>> {
-    let mut first = None;
-    blocks(found, matrix, None, is, |index, _, largest| {
-        first = (largest > 0.0).then_some(index);
-        first.is_none()
-    })?;
-    Some(first)
-}
-
-/// The largest magnitude of the codes of a block, or any that is not zero.
-fn largest(
-    codes: &mut Window<'_>,
-    grid: &Grid,
-    bits: usize,
-    scale: usize,
-    is_any: bool,
-) -> Option<f64> {
-    let &Grid { rows, columns, block: (high, wide), .. } = grid;
-    let across = columns.div_ceil(wide);
-    let down = rows.div_ceil(high);
-    let (matrix, row, column) =
-        (scale / across / down, scale / across % down * high, scale % across * wide);
-    // Words of MLX hold codes of E4M3.
-    let of_8 = codes.looked.format().unwrap_or(Format::F8E4M3Fn);
-    let mut largest: f64 = 0.0;
-    for row in row..(row + high).min(rows) {
-        let start = (matrix * rows + row) * columns + column;
-        let end = start + wide.min(columns - column);
-        let bytes = codes.get(start * bits / 8..(end * bits).div_ceil(8))?;
-        largest = largest.max(if bits == 4 {
-            largest_of_4_bits(bytes)
-        } else {
-            // Without their signs, codes are in the order of their values.
-            let finite = bytes.iter().map(|byte| byte & 0x7F).filter(|code| *code < 0x7F);
-            of_8.to_f64(finite.fold(0, u8::max).into())
-        });
-        if is_any && largest > 0.0 {
-            break;
-        }
-    }
-    Some(largest)
-}
-
-/// The largest magnitude among codes of FP4, two in a byte.
-fn largest_of_4_bits(bytes: &[u8]) -> f64 {
-    let code = bytes.iter().fold(0, |most: u8, byte| most.max(byte & 7).max(byte >> 4 & 7));
-    Format::F4E2M1Fn.to_f64(code.into())
-}
-
-fn all_zero(found: &mut Found<'_>, matrix: &Matrix) {
-    let Some(index) = matrix.one(Part::Codes) else { return };
+fn all_zero(found: &mut Findings<'_>, matrix: &Matrix) {
+    let Some(index) = matrix.one(Role::Codes) else { return };
     let looked = found.looked(index);
     // The code 8 of FP4 is minus zero: so are all of them, if those of the first page are.
     let is_fp4 = matrix.grid.as_ref().is_some_and(|grid| grid.float_bits == Some(4));
@@ -144,8 +58,8 @@ fn all_zero(found: &mut Found<'_>, matrix: &Matrix) {
     found.push(&CODES_ALL_ZERO, severity, index, None, message);
 }
 
-fn implausible(found: &mut Found<'_>, matrix: &Matrix) {
-    let Some(index) = matrix.one(Part::Scale) else { return };
+fn implausible(found: &mut Findings<'_>, matrix: &Matrix) {
+    let Some(index) = matrix.one(Role::Scale) else { return };
     let looked = found.looked(index);
     let Some(counts) = looked.facts.bytes.as_deref() else { return };
     if looked.format() != Some(Format::F8E8M0Fnu) {
@@ -187,10 +101,10 @@ fn implausible(found: &mut Found<'_>, matrix: &Matrix) {
     }
 }
 
-fn saturation(found: &mut Found<'_>, matrix: &Matrix) {
+fn saturation(found: &mut Findings<'_>, matrix: &Matrix) {
     /// The code of 448.
     const LARGEST: usize = 0x7E;
-    let Some(index) = matrix.one(Part::Scale) else { return };
+    let Some(index) = matrix.one(Role::Scale) else { return };
     let looked = found.looked(index);
     let Some(counts) = looked.facts.bytes.as_deref() else { return };
     let (all, most) = (counts.iter().sum::<u64>(), counts[LARGEST]);
@@ -222,8 +136,8 @@ fn saturation(found: &mut Found<'_>, matrix: &Matrix) {
     }
 }
 
-fn overflow(found: &mut Found<'_>, matrix: &Matrix) {
-    let (Some(dtype), Some(index)) = (found.model.config.dtype, matrix.one(Part::Scale)) else {
+fn overflow(found: &mut Findings<'_>, matrix: &Matrix) {
+    let (Some(dtype), Some(index)) = (found.model.config.dtype, matrix.one(Role::Scale)) else {
         return;
     };
     let looked = found.looked(index);
@@ -266,8 +180,8 @@ fn overflows(weight: f64, dtype: Format) -> String {
 }
 
 /// Blocks of MXFP4 in GGUF have their scale in front of 16 bytes of codes. Engines compute in f32.
-fn overflow_of_blocks(found: &mut Found<'_>, matrix: &Matrix) {
-    let Some(index) = matrix.one(Part::Codes) else { return };
+fn overflow_of_blocks(found: &mut Findings<'_>, matrix: &Matrix) {
+    let Some(index) = matrix.one(Role::Codes) else { return };
     let looked = found.looked(index);
     let Content::Blocks { blocks, .. } = looked.tensor.content else { return };
     let is_large = |weight: f64| weight > f64::from(f32::MAX);
@@ -289,13 +203,12 @@ fn overflow_of_blocks(found: &mut Found<'_>, matrix: &Matrix) {
     }
 }
 
-fn indexes(found: &mut Found<'_>, matrix: &Matrix) {
-    let (Some(index), Some(scale)) = (matrix.one(Part::Index), matrix.one(Part::Scale)) else {
+fn indexes(found: &mut Findings<'_>, matrix: &Matrix) {
+    let (Some(index), Some(scale)) = (matrix.one(Role::Index), matrix.one(Role::Scale)) else {
         return;
     };
     let (looked, scales) = (found.looked(index), found.looked(scale));
-    let is_gptq = matrix.parts.contains_key(".qweight");
-    let groups = if is_gptq { scales.shape().first() } else { scales.shape().last() };
+    let groups = if matrix.layout.is_gptq { scales.shape().first() } else { scales.shape().last() };
     let Some(&groups) =
         groups.filter(|_| looked.tensor.data.length() == 4 * looked.tensor.elements())
     else {
@@ -321,13 +234,12 @@ fn indexes(found: &mut Found<'_>, matrix: &Matrix) {
 }
 
 /// Symmetric codes of 4 bits have the zero point 8, which version 1 of GPTQ stores as 7.
-fn zero_points(found: &mut Found<'_>, matrix: &Matrix) {
+fn zero_points(found: &mut Findings<'_>, matrix: &Matrix) {
     let is_4_bits = matrix.scheme.bits.is_none_or(|bits| bits == 4);
     let is_symmetric = matrix.scheme.is_symmetric == Some(true);
-    let (Some(index), true) = (matrix.parts.get(".qzeros").map(|part| part.1), is_symmetric) else {
-        return;
-    };
-    if !is_4_bits || !matrix.parts.contains_key(".g_idx") {
+    let Some(index) = matrix.one(Role::Zeros).filter(|_| matrix.layout.is_gptq) else { return };
+    // Without an index of groups this could be another layout.
+    if !is_4_bits || !is_symmetric || matrix.one(Role::Index).is_none() {
         return;
     }
     let is_v2 = found.model.config.is_gptq_v2;

@@ -1,9 +1,9 @@
 //! Rules about the files of the configuration.
 
-use super::Found;
+use super::Findings;
 use crate::lint::finding::{CONFIG_UNREADABLE, Finding};
 
-pub(super) fn all(found: &mut Found<'_>) {
+pub(super) fn all(found: &mut Findings<'_>) {
     for (file, why) in &found.model.broken {
         found.findings.push(Finding {
             rule: &CONFIG_UNREADABLE,

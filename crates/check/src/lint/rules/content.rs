@@ -4,28 +4,28 @@ use std::collections::BTreeSet;
 
 use nonfinite::Format;
 
-use super::Found;
+use super::Findings;
 use super::kin::{self, Kin};
-use crate::lint::facts::{PAGE, run_of_zeros};
+use crate::lint::byte_facts::{PAGE, run_of_zeros};
 use crate::lint::finding::{
     DEAD_ROWS, EMPTY_TENSOR, LORA_B_ZERO, MAGNITUDE, NONFINITE, OUTLIER_RUN, Severity, ZERO_RUN,
 };
-use crate::lint::layouts::Part;
+use crate::lint::layouts::{CACHE, Role};
 use crate::lint::model::Looked;
-use crate::lint::names::of_all_layers;
+use crate::lint::tensor_names::of_all_layers;
 use crate::model::{Content, rounded};
 
 /// All rules about weights.
-pub(super) fn all(found: &mut Found<'_>) {
+pub(super) fn all(found: &mut Findings<'_>) {
     let scales: BTreeSet<usize> = {
         let parts = found.matrices().iter().flat_map(|matrix| matrix.parts.values());
-        let scales = parts.filter(|(part, _)| {
-            matches!(part, Part::Scale | Part::Global | Part::Input | Part::Cache)
+        let scales = parts.filter(|(role, _)| {
+            role.is_global() || matches!(role, Role::Scale | Role::Input | Role::Cache)
         });
         scales.map(|(_, index)| *index).collect()
     };
     let codes: BTreeSet<usize> =
-        found.matrices().iter().filter_map(|matrix| matrix.one(Part::Codes)).collect();
+        found.matrices().iter().filter_map(|matrix| matrix.one(Role::Codes)).collect();
     let mut kin = Kin::new();
     let mut lora_b = (0, Vec::new());
     for (index, looked) in found.model.tensors.iter().enumerate() {
@@ -35,7 +35,7 @@ pub(super) fn all(found: &mut Found<'_>) {
             continue;
         }
         let name = looked.name();
-        let is_cache = name.ends_with(".k_scale") || name.ends_with(".v_scale");
+        let is_cache = CACHE.iter().any(|ending| name.ends_with(ending));
         if let Some((kind, first)) = looked.report.first().filter(|_| !is_cache) {
             let all = looked.report.found.as_ref().into_array();
             let count: u64 = all.iter().map(|finding| finding.count).sum();
@@ -45,7 +45,7 @@ pub(super) fn all(found: &mut Found<'_>) {
             };
             // A constant of ONNX is infinite where a maximum begins, and in masks.
             let is_start = looked.is_of_onnx && looked.report.elements == 1 && kind != "NaN";
-            let is_meant = is_start || looked.report.is_of_trainer() && kind != "NaN";
+            let is_meant = is_start || looked.report.is_of_trainer && kind != "NaN";
             let severity = if is_meant { Severity::Note } else { NONFINITE.severity };
             found.at(&NONFINITE, severity, index, Some(first.coordinate.clone()), message);
         }
@@ -78,14 +78,14 @@ pub(super) fn all(found: &mut Found<'_>) {
 }
 
 /// `is_part` is whether the tensor belongs to a quantised matrix.
-fn empty(found: &mut Found<'_>, index: usize, looked: &Looked, is_part: bool) {
+fn empty(found: &mut Findings<'_>, index: usize, looked: &Looked, is_part: bool) {
     if looked.shape().contains(&0) && (is_part || looked.name().ends_with(".weight")) {
         let message = format!("a tensor of the shape {:?}, without elements", looked.shape());
         found.add(&EMPTY_TENSOR, index, None, message);
     }
 }
 
-fn magnitude(found: &mut Found<'_>, index: usize, looked: &Looked, is_scale: bool) {
+fn magnitude(found: &mut Findings<'_>, index: usize, looked: &Looked, is_scale: bool) {
     let (Some(format), Some(most)) = (looked.format(), looked.max_abs()) else { return };
     if looked.name().contains("mask") || format.size_in_bytes() == 1 {
         return;
@@ -105,29 +105,12 @@ fn magnitude(found: &mut Found<'_>, index: usize, looked: &Looked, is_scale: boo
         && (looked.report.elements == 1 || value >= largest(Format::Bf16));
     let severity = if is_constant { Severity::Note } else { MAGNITUDE.severity };
     if value > bound {
-        above(found, index, severity, bound, why);
-    }
-}
-
-/// Reports the finite numbers of a tensor above a bound.
-pub(super) fn above(
-    found: &mut Found<'_>,
-    index: usize,
-    severity: Severity,
-    bound: f64,
-    why: &str,
-) {
-    let looked = found.looked(index);
-    let those = looked.those(|number| number.is_finite() && number.abs() > bound);
-    if let (Some((first, count)), Some(most)) = (those, looked.max_abs()) {
-        let value = rounded(most.value.abs());
-        let message = format!("{value} ({count} above {}) {why}", rounded(bound));
-        found.push(&MAGNITUDE, severity, index, Some(first), message);
+        found.above(index, severity, bound, why);
     }
 }
 
 /// A hole in a file has whole pages. Weights that are zero on purpose are whole rows, or spread.
-fn zero_run(found: &mut Found<'_>, index: usize, looked: &Looked) {
+fn zero_run(found: &mut Findings<'_>, index: usize, looked: &Looked) {
     let Some(page) = looked.facts.first_zero_page else { return };
     let length = looked.tensor.data.length();
     let (pages, unit) = (looked.facts.zero_pages, looked.tensor.content.unit());
@@ -160,7 +143,7 @@ fn zero_run(found: &mut Found<'_>, index: usize, looked: &Looked) {
 }
 
 /// A few neighbours that are a thousand times as large as nearly all others.
-fn outliers(found: &mut Found<'_>, index: usize, looked: &Looked) {
+fn outliers(found: &mut Findings<'_>, index: usize, looked: &Looked) {
     /// The most values of a run.
     const FEW: usize = 64;
     let (Some(usual), Some(most)) = (looked.facts.most_are_below(), looked.max_abs()) else {
@@ -193,7 +176,7 @@ fn outliers(found: &mut Found<'_>, index: usize, looked: &Looked) {
     found.add(&OUTLIER_RUN, index, Some(first), message);
 }
 
-fn dead_rows(found: &mut Found<'_>, index: usize, looked: &Looked) {
+fn dead_rows(found: &mut Findings<'_>, index: usize, looked: &Looked) {
     let name = looked.name();
     let is_embedding = name.contains("embed") || name.contains("lm_head") || name.contains("wte");
     let (&[rows, columns], Some(format)) = (looked.shape(), looked.format()) else { return };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::lint::model::Looked;
-use crate::lint::names::{is_output, layer};
+use crate::lint::tensor_names::{is_output, layer};
 
 /// The layers that block expansion (LLaMA-Pro) has inserted.
 pub(super) struct Inserted<'a> {

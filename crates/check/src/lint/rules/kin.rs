@@ -4,22 +4,21 @@ use std::collections::BTreeMap;
 
 use nonfinite::Format;
 
-use super::Found;
-use super::content::above;
+use super::Findings;
 use crate::lint::finding::{ALL_ZERO, MAGNITUDE, NORM_ZERO, Severity};
-use crate::lint::names::{is_trained, may_be_zero, of_all_experts};
+use crate::lint::tensor_names::{is_trained, may_be_zero, of_all_experts};
 
 /// The tensors of one shape and of one name but for its numbers.
 pub(super) type Kin<'a> = BTreeMap<(String, &'a [usize]), Vec<usize>>;
 
 /// All rules of this kind.
-pub(super) fn all(found: &mut Found<'_>, kin: &Kin<'_>) {
+pub(super) fn all(found: &mut Findings<'_>, kin: &Kin<'_>) {
     zeros(found, kin);
     garbage(found, kin);
 }
 
 /// Weights of zeros: in some layers of several, or where every model has other numbers.
-fn zeros(found: &mut Found<'_>, kin: &Kin<'_>) {
+fn zeros(found: &mut Findings<'_>, kin: &Kin<'_>) {
     let model = found.model;
     let is_zero = |index: &usize| model.tensors[*index].is_all_zero();
     let matrices = || kin.iter().filter(|((name, shape), _)| shape.len() > 1 && !may_be_zero(name));
@@ -59,7 +58,7 @@ fn zeros(found: &mut Found<'_>, kin: &Kin<'_>) {
 
 /// Numbers that are garbage: a million times as large as the largest of other layers, or a billion
 /// times as large as those of other matrices if there is no other layer.
-fn garbage(found: &mut Found<'_>, kin: &Kin<'_>) {
+fn garbage(found: &mut Findings<'_>, kin: &Kin<'_>) {
     /// Smaller numbers may be meant.
     const LEAST: f64 = 1e6;
     let model = found.model;
@@ -90,7 +89,7 @@ fn garbage(found: &mut Found<'_>, kin: &Kin<'_>) {
         let is_odd = |value: f64| value > bound && value <= if is_f16 { LEAST } else { 1e30 };
         for &index in all.iter().filter(|index| largest(index).is_some_and(is_odd)) {
             let why = "is garbage beside the weights of other layers";
-            above(found, index, MAGNITUDE.severity, bound, why);
+            found.above(index, MAGNITUDE.severity, bound, why);
         }
     }
 }

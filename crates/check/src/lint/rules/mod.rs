@@ -1,5 +1,6 @@
 //! The rules. Each takes a model and returns its findings.
 
+mod blocks;
 mod codes;
 mod config;
 mod content;
@@ -10,9 +11,10 @@ mod siblings;
 
 use std::collections::BTreeSet;
 
-use super::finding::{Finding, Rule, Severity};
-use super::model::{Looked, Matrix, Model};
-use crate::model::First;
+use super::finding::{Finding, MAGNITUDE, Rule, SCALE_SHAPE, Severity};
+use super::layouts::Matrix;
+use super::model::{Looked, Model};
+use crate::model::{First, rounded};
 
 /// The findings of all rules. `wrong` are the tensors of a wrong shape, and `names` those of the
 /// models before in the folder.
@@ -22,9 +24,9 @@ pub(super) fn all<'a>(
     names: &mut BTreeSet<&'a str>,
 ) -> Vec<Finding> {
     let inserted = inserted::Inserted::new(&model.tensors);
-    let mut found = Found { model, findings: Vec::new(), inserted };
+    let mut found = Findings { model, findings: Vec::new(), inserted };
     let shapes = wrong.into_iter();
-    shapes.for_each(|(index, why)| found.add(&super::finding::SCALE_SHAPE, index, None, why));
+    shapes.for_each(|(index, why)| found.add(&SCALE_SHAPE, index, None, why));
     config::all(&mut found);
     siblings::all(&mut found, names);
     for matrix in &model.matrices {
@@ -37,13 +39,13 @@ pub(super) fn all<'a>(
 }
 
 /// The findings so far.
-struct Found<'a> {
+struct Findings<'a> {
     model: &'a Model,
     findings: Vec<Finding>,
     inserted: inserted::Inserted<'a>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> Findings<'a> {
     /// A finding of the rule's own severity.
     fn add(&mut self, rule: &'static Rule, tensor: usize, element: Option<usize>, why: String) {
         self.push(rule, rule.severity, tensor, element, why);
@@ -65,6 +67,17 @@ impl<'a> Found<'a> {
     /// A finding at the first number that the check found.
     fn first(&mut self, rule: &'static Rule, tensor: usize, first: &First, message: String) {
         self.at(rule, rule.severity, tensor, Some(first.coordinate.clone()), message);
+    }
+
+    /// The finite numbers of a tensor above a bound.
+    fn above(&mut self, index: usize, severity: Severity, bound: f64, why: &str) {
+        let looked = self.looked(index);
+        let those = looked.those(|number| number.is_finite() && number.abs() > bound);
+        if let (Some((first, count)), Some(most)) = (those, looked.max_abs()) {
+            let value = rounded(most.value.abs());
+            let message = format!("{value} ({count} above {}) {why}", rounded(bound));
+            self.push(&MAGNITUDE, severity, index, Some(first), message);
+        }
     }
 
     fn at(

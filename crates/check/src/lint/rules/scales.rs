@@ -2,47 +2,40 @@
 
 use nonfinite::Format;
 
-use super::Found;
-use super::codes::first_nonzero;
+use super::Findings;
+use super::blocks::first_nonzero;
 use crate::lint::finding::{
     FUSED_GLOBAL_MISMATCH, GLOBAL_DIRECTION, INVERSE_OVERFLOW, KV_SCALE, SCALE_NEGATIVE,
     SCALE_NONFINITE, SCALE_ZERO, Severity, UE8M0_MANTISSA,
 };
-use crate::lint::layouts::{Legal, Part};
-use crate::lint::model::{Looked, Matrix};
-use crate::lint::names::last;
+use crate::lint::layouts::{CACHE, Legal, Matrix, Role};
+use crate::lint::model::Looked;
+use crate::lint::tensor_names::last;
 use crate::model::rounded;
 
 /// Rules about the scales of a matrix.
-pub(super) fn of_matrix(found: &mut Found<'_>, matrix: &Matrix) {
-    for (ending, &(part, index)) in &matrix.parts {
-        if !matches!(part, Part::Scale | Part::Global | Part::Input) {
+pub(super) fn of_matrix(found: &mut Findings<'_>, matrix: &Matrix) {
+    for &(role, index) in matrix.parts.values() {
+        let looked = found.looked(index);
+        // The weights are computed with these numbers.
+        if role == Role::Map && looked.is_all_zero() {
+            let message = "all numbers are zero, and so are the weights".to_owned();
+            found.add(&SCALE_ZERO, index, None, message);
+        }
+        if !role.is_global() && !matches!(role, Role::Scale | Role::Input) {
             continue;
         }
-        let looked = found.looked(index);
         nonfinite(found, index, looked);
-        zero(found, matrix, part, index, looked);
+        zero(found, matrix, role, index, looked);
         negative(found, matrix, index, looked);
-        if part != Part::Scale {
+        if role != Role::Scale {
             inverse(found, index, looked);
         }
-        if part == Part::Global {
-            direction(found, ending, index, looked);
+        if matrix.layout.has_global && role.is_global() {
+            direction(found, role, index, looked);
         }
-        if part == Part::Scale && found.model.config.is_ue8m0 {
+        if role == Role::Scale && found.model.config.is_ue8m0 {
             mantissa(found, index, looked);
-        }
-    }
-    // The numbers that codes of bitsandbytes stand for, and those that scale its scales.
-    let is_map = |ending: &str| ending.ends_with("quant_map") || ending.ends_with("nested_absmax");
-    for (_, &(_, index)) in matrix.parts.iter().filter(|(ending, _)| is_map(ending)) {
-        if found.looked(index).is_all_zero() {
-            found.add(
-                &SCALE_ZERO,
-                index,
-                None,
-                "all numbers are zero, and so are the weights".to_owned(),
-            );
         }
     }
     fused(found, matrix);
@@ -57,7 +50,7 @@ fn counted(count: u64, looked: &Looked) -> String {
     }
 }
 
-fn nonfinite(found: &mut Found<'_>, index: usize, looked: &Looked) {
+fn nonfinite(found: &mut Findings<'_>, index: usize, looked: &Looked) {
     let Some((kind, first)) = looked.report.first() else { return };
     let count = looked.report.found.as_ref().into_array().iter().map(|it| it.count).sum();
     let (code, format) = (first.hex(), first.format.name());
@@ -70,9 +63,9 @@ fn nonfinite(found: &mut Found<'_>, index: usize, looked: &Looked) {
     found.first(&SCALE_NONFINITE, index, first, message);
 }
 
-fn zero(found: &mut Found<'_>, matrix: &Matrix, part: Part, index: usize, looked: &Looked) {
+fn zero(found: &mut Findings<'_>, matrix: &Matrix, role: Role, index: usize, looked: &Looked) {
     let zeros = looked.report.stats.as_ref().map_or(0, |stats| stats.zeros);
-    let legal = if part == Part::Scale { matrix.layout.zero } else { Legal::No };
+    let legal = if role == Role::Scale { matrix.layout.zero } else { Legal::No };
     if legal == Legal::Yes && looked.is_all_zero() && zeros > 1 {
         let message = format!("all {zeros} scales are zero, and so are the weights");
         return found.add(&SCALE_ZERO, index, None, message);
@@ -82,7 +75,7 @@ fn zero(found: &mut Found<'_>, matrix: &Matrix, part: Part, index: usize, looked
     }
     let Some((first, _)) = looked.those(|value| value == 0.0) else { return };
     let count = format!("{} zero", counted(zeros, looked));
-    if part != Part::Scale {
+    if role != Role::Scale {
         let message = format!("{count}: engines divide by it");
         return found.add(&SCALE_ZERO, index, Some(first), message);
     }
@@ -105,7 +98,7 @@ fn zero(found: &mut Found<'_>, matrix: &Matrix, part: Part, index: usize, looked
     }
 }
 
-fn negative(found: &mut Found<'_>, matrix: &Matrix, index: usize, looked: &Looked) {
+fn negative(found: &mut Findings<'_>, matrix: &Matrix, index: usize, looked: &Looked) {
     let is_negative = looked.min().is_some_and(|min| min.value < 0.0);
     if !is_negative || matrix.layout.negative == Legal::Yes {
         return;
@@ -124,7 +117,7 @@ fn negative(found: &mut Found<'_>, matrix: &Matrix, index: usize, looked: &Looke
 }
 
 /// Engines divide by scales of matrices and of activations.
-fn inverse(found: &mut Found<'_>, index: usize, looked: &Looked) {
+fn inverse(found: &mut Findings<'_>, index: usize, looked: &Looked) {
     if looked.format() != Some(Format::F32) {
         return;
     }
@@ -142,15 +135,12 @@ fn inverse(found: &mut Found<'_>, index: usize, looked: &Looked) {
     }
 }
 
-/// `weight_scale_2` is the largest magnitude over 2688, and `weight_global_scale` its inverse.
-fn direction(found: &mut Found<'_>, ending: &str, index: usize, looked: &Looked) {
-    let divides = ending.ends_with("global_scale");
-    let (is_odd, other): (fn(f64) -> bool, _) = if divides {
+/// A global scale is the largest magnitude over 2688, and its inverse where weights are divided.
+fn direction(found: &mut Findings<'_>, role: Role, index: usize, looked: &Looked) {
+    let (is_odd, other): (fn(f64) -> bool, _) = if role == Role::Divisor {
         (|value| value > 0.0 && value < 1.0, "the weights are divided by it")
-    } else if ending.ends_with("weight_scale_2") {
-        (|value| value >= 1.0, "the weights are multiplied by it")
     } else {
-        return;
+        (|value| value >= 1.0, "the weights are multiplied by it")
     };
     let Some((first, _)) = looked.those(is_odd) else { return };
     let value = rounded(looked.max().map_or(0.0, |max| max.value));
@@ -158,7 +148,7 @@ fn direction(found: &mut Found<'_>, ending: &str, index: usize, looked: &Looked)
     found.add(&GLOBAL_DIRECTION, index, Some(first), message);
 }
 
-fn mantissa(found: &mut Found<'_>, index: usize, looked: &Looked) {
+fn mantissa(found: &mut Findings<'_>, index: usize, looked: &Looked) {
     if looked.format() != Some(Format::F32) {
         return;
     }
@@ -170,7 +160,7 @@ fn mantissa(found: &mut Found<'_>, index: usize, looked: &Looked) {
 }
 
 /// Matrices that engines fuse have the scale of one of them, or of both: which one differs.
-fn fused(found: &mut Found<'_>, matrix: &Matrix) {
+fn fused(found: &mut Findings<'_>, matrix: &Matrix) {
     let name = last(&matrix.module);
     let (others, is_gate): (&[&str], _) = match name {
         "gate_proj" => (&["up_proj"], true),
@@ -179,7 +169,7 @@ fn fused(found: &mut Found<'_>, matrix: &Matrix) {
         _ => return,
     };
     let scale = |matrix: &Matrix| {
-        let index = matrix.one(Part::Global)?;
+        let (_, index) = matrix.global()?;
         let value = found.model.tensors[index].only()?;
         // Other rules name the scales that are of no use at all.
         (value.is_finite() && value > 0.0).then_some((index, value))
@@ -210,17 +200,15 @@ fn fused(found: &mut Found<'_>, matrix: &Matrix) {
 }
 
 /// Scales of the KV cache: `k_scale` and `v_scale` of an attention, or of its projections.
-pub(super) fn of_cache(found: &mut Found<'_>) {
+pub(super) fn of_cache(found: &mut Findings<'_>) {
     let tensors = &found.model.tensors;
     let names: std::collections::BTreeSet<_> = tensors.iter().map(Looked::name).collect();
     for (index, looked) in tensors.iter().enumerate() {
         let name = looked.name();
-        let Some(of_key) = [(".k_scale", true), (".v_scale", false)]
-            .iter()
-            .find_map(|(ending, of_key)| name.ends_with(ending).then_some(*of_key))
-        else {
+        let [of_key, of_value] = CACHE.map(|ending| name.ends_with(ending));
+        if !of_key && !of_value {
             continue;
-        };
+        }
         let elements = looked.report.elements;
         // The scale of a norm of the keys: a vector that the model has learned.
         let is_learned = elements > 1 && !found.model.config.is_quantised();
@@ -245,7 +233,7 @@ pub(super) fn of_cache(found: &mut Found<'_>) {
         let dotted = format!(".{name}");
         let swap =
             |from: [&str; 2], to: [&str; 2]| dotted.replace(from[0], to[0]).replace(from[1], to[1]);
-        let (k, v) = ([".k_proj.", ".k_scale"], [".v_proj.", ".v_scale"]);
+        let (k, v) = ([".k_proj.", CACHE[0]], [".v_proj.", CACHE[1]]);
         let other = if of_key { swap(k, v) } else { swap(v, k) };
         let other = &other[1..];
         if !names.contains(other) && !found.model.is_partial {
@@ -253,16 +241,4 @@ pub(super) fn of_cache(found: &mut Found<'_>) {
             found.push(&KV_SCALE, Severity::Warning, index, None, message);
         }
     }
-}
-
-/// The largest of the global scales by which weights are multiplied. 1 without such a scale.
-pub(super) fn global(found: &Found<'_>, matrix: &Matrix) -> f64 {
-    let Some((ending, (_, index))) =
-        matrix.parts.iter().find(|(_, (part, _))| *part == Part::Global)
-    else {
-        return 1.0;
-    };
-    let looked = found.looked(*index);
-    let value = |extreme: Option<&crate::Extreme>| extreme.map_or(1.0, |extreme| extreme.value);
-    if ending.ends_with("global_scale") { 1.0 / value(looked.min()) } else { value(looked.max()) }
 }

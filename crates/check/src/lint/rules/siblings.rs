@@ -2,20 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Found;
+use super::Findings;
 use crate::lint::finding::{
     CONFIG_DISAGREES, CONFIG_UNREADABLE, DUPLICATE_SET, EXPERT_SIBLING_MISSING, ORPHAN_SCALE,
     SCALE_SHAPE, SIBLING_MISSING, Severity,
 };
-use crate::lint::layouts::{ONLY_SCALES, Part, is_f8, is_integer};
-use crate::lint::model::{Looked, Matrix, Model};
-use crate::lint::names::{of_all_experts, of_all_layers};
+use crate::lint::layouts::{self, Matrix, Role, is_f8, is_integer};
+use crate::lint::model::{Looked, Model};
+use crate::lint::tensor_names::{of_all_experts, of_all_layers};
 use crate::model::Content;
 use nonfinite::Format;
 use serde_json::Value;
 
 /// All rules about siblings. A shard alone has some siblings in other shards.
-pub(super) fn all<'a>(found: &mut Found<'a>, names: &mut BTreeSet<&'a str>) {
+pub(super) fn all<'a>(found: &mut Findings<'a>, names: &mut BTreeSet<&'a str>) {
     duplicates(found, names);
     if !found.model.is_partial {
         missing(found);
@@ -26,7 +26,7 @@ pub(super) fn all<'a>(found: &mut Found<'a>, names: &mut BTreeSet<&'a str>) {
 }
 
 /// `seen` are the names in the models before.
-fn duplicates<'a>(found: &mut Found<'a>, seen: &mut BTreeSet<&'a str>) {
+fn duplicates<'a>(found: &mut Findings<'a>, seen: &mut BTreeSet<&'a str>) {
     let tensors = found.model.tensors.iter().enumerate();
     let named = tensors.filter_map(|(index, looked)| Some((index, looked.tensor.name.as_deref()?)));
     let mut again = named.filter(|(_, name)| !seen.insert(*name));
@@ -39,19 +39,19 @@ fn duplicates<'a>(found: &mut Found<'a>, seen: &mut BTreeSet<&'a str>) {
     }
 }
 
-fn missing(found: &mut Found<'_>) {
-    let has_scales = found.matrices().iter().any(|matrix| matrix.one(Part::Scale).is_some());
+fn missing(found: &mut Findings<'_>) {
+    let has_scales = found.matrices().iter().any(|matrix| matrix.one(Role::Scale).is_some());
     // Models with fp8 weights and no scales at all exist.
     let mut bare = Vec::new();
     for matrix in found.matrices() {
-        let Some(codes) = matrix.one(Part::Codes) else { continue };
+        let Some(codes) = matrix.one(Role::Codes) else { continue };
         let looked = found.looked(codes);
         packed_shape(found, matrix, &looked.tensor.shape);
         state(found, matrix, codes);
         if matches!(looked.tensor.content, Content::Blocks { .. }) {
             continue;
         }
-        let scale = matrix.one(Part::Scale);
+        let scale = matrix.one(Role::Scale);
         let is_nvfp4 = scale.is_some_and(|scale| {
             let is_fp4 = matrix.grid.as_ref().is_some_and(|grid| grid.float_bits == Some(4));
             is_fp4 && found.looked(scale).format() == Some(Format::F8E4M3Fn)
@@ -62,7 +62,7 @@ fn missing(found: &mut Found<'_>) {
             found.add(&SCALE_SHAPE, scale, None, message);
         }
         let needs_global = matrix.layout.has_global && is_nvfp4;
-        let needed = (matrix.layout.needs)(&matrix.parts, &matrix.scheme).iter();
+        let needed = (matrix.layout.needs)(&matrix.parts, &matrix.scheme).into_iter();
         let model = found.model;
         for ending in needed.filter(|ending| !has(model, matrix, ending)) {
             let message = format!("there is no {}{ending}", matrix.module);
@@ -76,7 +76,7 @@ fn missing(found: &mut Found<'_>) {
             let dtype = &looked.tensor.dtype;
             let message = format!("weights of {dtype} have no scales: {}", wanted(found, matrix));
             found.add(&SIBLING_MISSING, codes, None, message);
-        } else if needs_global && matrix.one(Part::Global).is_none() {
+        } else if needs_global && matrix.global().is_none() {
             let message = "NVFP4 weights have no global scale: loaders take 1.0, or what is in \
                            memory"
                 .to_owned();
@@ -94,8 +94,8 @@ fn missing(found: &mut Found<'_>) {
 }
 
 /// `weight_shape` of compressed-tensors has the rows and columns of codes in words of 32 bits.
-fn packed_shape(found: &mut Found<'_>, matrix: &Matrix, packed: &[usize]) {
-    let Some(&(_, index)) = matrix.parts.get(".weight_shape") else { return };
+fn packed_shape(found: &mut Findings<'_>, matrix: &Matrix, packed: &[usize]) {
+    let Some(index) = matrix.one(Role::Shape) else { return };
     let (looked, bits) = (found.looked(index), matrix.scheme.bits.unwrap_or(4));
     let Some(&bytes) = [4, 8].iter().find(|&&bytes| is_integer(&looked.tensor, bytes)) else {
         return;
@@ -113,10 +113,9 @@ fn packed_shape(found: &mut Found<'_>, matrix: &Matrix, packed: &[usize]) {
 }
 
 /// bitsandbytes has the shape of the weights and the size of blocks as JSON in a tensor of bytes.
-fn state(found: &mut Found<'_>, matrix: &Matrix, codes: usize) {
+fn state(found: &mut Findings<'_>, matrix: &Matrix, codes: usize) {
     const LONGEST: usize = 1 << 16;
-    let mut states = matrix.parts.iter().filter(|(ending, _)| ending.contains(".quant_state."));
-    let Some((_, &(_, index))) = states.next() else { return };
+    let Some(index) = matrix.one(Role::State) else { return };
     let looked = found.looked(index);
     let Some(text) = looked.bytes(0..looked.tensor.data.length().min(LONGEST)) else { return };
     let state: Value = match serde_json::from_slice(&text) {
@@ -130,7 +129,7 @@ fn state(found: &mut Found<'_>, matrix: &Matrix, codes: usize) {
     let mut shape = state["shape"].as_array().into_iter().flatten().map(number);
     let weights = shape.try_fold(1usize, |all, length| all.checked_mul(length?));
     let block = number(&state["blocksize"]).filter(|&block| block > 0);
-    let (Some(weights), Some(block), Some(scale)) = (weights, block, matrix.one(Part::Scale))
+    let (Some(weights), Some(block), Some(scale)) = (weights, block, matrix.one(Role::Scale))
     else {
         return;
     };
@@ -144,35 +143,33 @@ fn state(found: &mut Found<'_>, matrix: &Matrix, codes: usize) {
     }
 }
 
-/// Whether a matrix has a tensor of this ending, with elements. Codes of nf4 and fp4 are alike.
+/// Whether a matrix has a tensor of this ending, with elements.
 fn has(model: &Model, matrix: &Matrix, ending: &str) -> bool {
-    let fp4 = ending.replace("nf4", "fp4");
-    matrix.parts.iter().any(|(have, (_, index))| {
-        (*have == ending || *have == fp4) && model.tensors[*index].tensor.elements() > 0
-    })
+    let part = matrix.parts.get(ending);
+    part.is_some_and(|(_, index)| model.tensors[*index].tensor.elements() > 0)
 }
 
 /// The name of the scale that a matrix should have: that of other matrices whose codes have the
 /// same ending, or the first of the layout.
-fn wanted(found: &Found<'_>, matrix: &Matrix) -> String {
-    let of = |part: Part| {
+fn wanted(found: &Findings<'_>, matrix: &Matrix) -> String {
+    let of = |role: Role| {
         move |parts: &Matrix| {
             let mut parts = parts.parts.iter();
-            parts.find_map(|(ending, (of, _))| (*of == part).then_some(*ending))
+            parts.find_map(|(ending, (of, _))| (*of == role).then_some(*ending))
         }
     };
-    let codes = of(Part::Codes)(matrix);
-    let alike = found.matrices().iter().filter(|other| of(Part::Codes)(other) == codes);
-    let mut endings = matrix.layout.endings.iter().filter(|(ending, part)| {
-        *part == Part::Scale && (codes == Some("") || ending.starts_with('.'))
+    let codes = of(Role::Codes)(matrix);
+    let alike = found.matrices().iter().filter(|other| of(Role::Codes)(other) == codes);
+    let mut endings = matrix.layout.endings.iter().filter(|(ending, role)| {
+        *role == Role::Scale && (codes == Some("") || ending.starts_with('.'))
     });
-    let ending = alike.filter_map(of(Part::Scale)).next();
+    let ending = alike.filter_map(of(Role::Scale)).next();
     let ending = ending.or_else(|| endings.next().map(|(ending, _)| *ending));
     format!("there is no {}{}", matrix.module, ending.unwrap_or_default())
 }
 
 /// Experts of a layer have the same tensors.
-fn of_experts(found: &mut Found<'_>) {
+fn of_experts(found: &mut Findings<'_>) {
     // By the name with a star for the expert: the tensors, by the number of the expert.
     let mut tensors: BTreeMap<String, BTreeMap<&str, usize>> = BTreeMap::new();
     for (index, looked) in found.model.tensors.iter().enumerate() {
@@ -226,19 +223,14 @@ fn is_plain_weight(looked: &Looked) -> bool {
         && looked.format().is_some_and(|format| format.size_in_bytes() > 1)
 }
 
-fn orphans(found: &mut Found<'_>) {
+fn orphans(found: &mut Findings<'_>) {
     let owned = found.matrices().iter().flat_map(|matrix| matrix.parts.values());
     let owned: BTreeSet<usize> = owned.map(|(_, index)| *index).collect();
     for (index, looked) in found.model.tensors.iter().enumerate() {
         let name = looked.name();
-        let is_left = name.contains("_quantizer.")
-            || name.ends_with("_amax")
-            || name.ends_with("_double_scale");
-        // Other models have such names, too.
-        let is_of_blocks = name.ends_with("_scales") || name.ends_with(".scales");
-        let is_scale = ONLY_SCALES.iter().any(|ending| name.ends_with(ending))
-            || is_of_blocks && (found.model.config.is_quantised() || is_integer(&looked.tensor, 1));
-        let message = if is_left {
+        let is_scale = layouts::is_scale(name)
+            .unwrap_or_else(|| found.model.config.is_quantised() || is_integer(&looked.tensor, 1));
+        let message = if layouts::is_left_over(name) {
             "the state of a quantiser, which no loader reads"
         } else if is_scale && !owned.contains(&index) {
             "a scale without quantised weights beside it"
@@ -250,14 +242,14 @@ fn orphans(found: &mut Found<'_>) {
 }
 
 /// Layers that are quantised although the configuration leaves them out, and the other way round.
-fn disagreeing(found: &mut Found<'_>) {
+fn disagreeing(found: &mut Findings<'_>) {
     let config = &found.model.config;
     if config.is_uncertain() {
         return;
     }
     if !config.is_quantised() {
         let codes = found.matrices().iter().filter(|matrix| !matrix.layout.endings.is_empty());
-        let mut codes = codes.filter_map(|matrix| matrix.one(Part::Codes));
+        let mut codes = codes.filter_map(|matrix| matrix.one(Role::Codes));
         let is_block =
             |index: usize| matches!(found.looked(index).tensor.content, Content::Blocks { .. });
         let first = codes.find(|&index| !is_block(index));
@@ -273,7 +265,7 @@ fn disagreeing(found: &mut Found<'_>) {
     for matrix in found.matrices() {
         names.insert(of_all_layers(&matrix.module));
         modules.insert(matrix.module.as_str());
-        if let Some(codes) = matrix.one(Part::Codes).filter(|_| config.ignores(&matrix.module)) {
+        if let Some(codes) = matrix.one(Role::Codes).filter(|_| config.ignores(&matrix.module)) {
             let message = "quantised, but the configuration says that this layer is not";
             found.add(&CONFIG_DISAGREES, codes, None, message.to_owned());
         }

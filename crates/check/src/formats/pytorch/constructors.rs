@@ -6,7 +6,7 @@ use super::pickle::{Id, Object, Pickle};
 
 /// A storage that a pickle refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Storage {
+pub(super) struct StorageRef {
     /// The dtype of the storage type, by its name in torch. `uint8` for an untyped storage.
     pub(super) dtype: &'static str,
     /// Bytes of an element of this dtype.
@@ -20,10 +20,10 @@ pub(super) struct Storage {
 
 /// A tensor that a pickle describes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct PickledTensor {
     pub(super) name: String,
     pub(super) dtype: String,
-    pub(super) storage: Storage,
+    pub(super) storage: StorageRef,
     /// The offset, in elements like the strides.
     pub(super) offset: i64,
     pub(super) shape: Vec<usize>,
@@ -32,7 +32,7 @@ pub(super) struct Found {
 
 /// A tensor, and the other objects in its calls.
 pub(super) struct Rebuilt {
-    pub(super) found: Found,
+    pub(super) found: PickledTensor,
     /// The nested calls that make the tensor.
     pub(super) calls: Vec<Id>,
     /// Other arguments, which may hold further tensors, each with a name.
@@ -171,9 +171,9 @@ impl<'a> Reader<'a> {
 
     /// The storage of a reference `("storage", type, key, device, elements, view)`. A view is
     /// `(key, first element, elements)`.
-    pub(super) fn storage(self, id: Id) -> Option<Storage> {
+    pub(super) fn storage(self, id: Id) -> Option<StorageRef> {
         let (key, dtype, unit, start) = self.storage_parts(id)?;
-        Some(Storage { dtype, unit, key: key.to_owned(), start })
+        Some(StorageRef { dtype, unit, key: key.to_owned(), start })
     }
 
     /// The name of a storage, its dtype, the bytes of an element, and its first element.
@@ -258,13 +258,13 @@ impl<'a> Reader<'a> {
         shape: Id,
         strides: Id,
         dtype: Option<Id>,
-    ) -> Option<Found> {
+    ) -> Option<PickledTensor> {
         let storage = self.storage(storage)?;
         let dtype = match dtype {
             Some(dtype) => self.global(dtype)?.strip_prefix("torch ")?.to_owned(),
             None => storage.dtype.to_owned(),
         };
-        Some(Found {
+        Some(PickledTensor {
             name: String::new(),
             dtype,
             offset: self.integer(offset)?.checked_add(storage.start)?,

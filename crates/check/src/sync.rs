@@ -1,4 +1,4 @@
-//! Runs threads that take item after item.
+//! Threads that take item after item, and locks.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};

@@ -9,7 +9,7 @@ use crate::report::Report;
 
 /// A part of a file that could hold a NaN and was not looked at.
 #[derive(Serialize)]
-pub(super) struct NotLookedAt<'a> {
+pub(crate) struct NotLookedAt<'a> {
     /// The tensor or member. None for the whole file.
     name: Option<&'a str>,
     #[serde(flatten)]
@@ -17,7 +17,7 @@ pub(super) struct NotLookedAt<'a> {
 }
 
 impl<'a> NotLookedAt<'a> {
-    pub(super) fn all(result: &'a Result<Report, Error>) -> Vec<Self> {
+    pub(crate) fn all(result: &'a Result<Report, Error>) -> Vec<Self> {
         match result {
             Ok(report) => report
                 .not_looked_at()

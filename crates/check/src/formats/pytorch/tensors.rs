@@ -4,22 +4,19 @@ use std::ops::Range;
 
 use nonfinite::Format;
 
-use super::calls::{self, Array, Bytes, Found};
+use super::constructors::{self, Array, Bytes, PickledTensor};
 use super::pickle::{Object, Pickle};
 use super::strided;
 use super::walk::{self, Item};
 use super::{bad_tensor, long_names};
 use crate::containers::zip::{Member, Method};
-use crate::formats::{npy, unread};
+use crate::formats::{npy, opaque};
 use crate::model::reader::Refused;
 use crate::model::{ByteOrder, Content, Data, Layout, Tensor};
 
-/// The ending of the name of a tensor that stands for a whole storage.
-pub(crate) const STORAGE: &str = " (storage ";
-
 /// The data of a storage.
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(super) enum StorageData {
     /// These bytes of the file.
     Stored(Range<usize>),
     /// This deflated member.
@@ -30,7 +27,7 @@ pub(super) enum Place {
     LeftOut,
 }
 
-impl Place {
+impl StorageData {
     pub(super) fn of(member: &Member) -> Self {
         match member.method {
             Method::Stored => Self::Stored(member.range.clone()),
@@ -88,7 +85,7 @@ impl Parts {
         &mut self,
         pickle: &Pickle,
         source: &Source<'_>,
-        mut storage: impl FnMut(&calls::Storage) -> Option<Place>,
+        mut storage: impl FnMut(&constructors::StorageRef) -> Option<StorageData>,
     ) -> Result<(), Refused> {
         let has_state = pickle.has_any(&STATES);
         let items =
@@ -117,7 +114,7 @@ impl Parts {
             for tensor in self.tensors[before..].iter_mut().filter(|_| has_state) {
                 let key = tensor.name.as_deref().and_then(|name| name.rsplit('.').next());
                 if tensor.is_scanned() && tensor.elements() == 1 && key.is_some_and(is_best) {
-                    tensor.dtype.push_str(Tensor::OF_TRAINER);
+                    tensor.description.is_of_trainer = true;
                 }
             }
         }
@@ -126,7 +123,7 @@ impl Parts {
 
     /// Adds the objects that could hold numbers and that the check does not read.
     pub(super) fn unreadable(&mut self, name: String, size: usize, why: impl Into<String>) {
-        self.tensors.push(unread::tensor(name, size, why.into(), Data::Owned(Vec::new())));
+        self.tensors.push(opaque::tensor(name, size, why.into(), Data::Owned(Vec::new())));
     }
 
     fn numbers(&mut self, name: String, shape: Vec<usize>, numbers: &[f64]) {
@@ -159,7 +156,12 @@ impl Parts {
         self.tensors.push(Tensor { layout, ..Tensor::new(name, descr, shape, content, data) });
     }
 
-    fn tensor(&mut self, found: Found, place: Place, order: ByteOrder) -> Result<(), Refused> {
+    fn tensor(
+        &mut self,
+        found: PickledTensor,
+        place: StorageData,
+        order: ByteOrder,
+    ) -> Result<(), Refused> {
         let name = found.name;
         let content = content(&found.dtype, order);
         let nothing = Data::Owned(Vec::new());
@@ -172,18 +174,18 @@ impl Parts {
             return Ok(());
         }
         match place {
-            Place::Unreadable(why) => {
+            StorageData::Unreadable(why) => {
                 tensor.content = Content::Unreadable(why.into());
                 self.tensors.push(tensor);
                 return Ok(());
             }
-            Place::LeftOut => {
-                tensor.name = Some(format!("{name} (left out of the file)"));
-                tensor.shape = vec![0];
+            StorageData::LeftOut => {
+                tensor.description.is_left_out = true;
+                tensor.description.shape = vec![0];
                 self.tensors.push(tensor);
                 return Ok(());
             }
-            Place::Stored(_) | Place::Deflated(_) => {}
+            StorageData::Stored(_) | StorageData::Deflated(_) => {}
         }
         let size = place.size();
         if !size.is_multiple_of(unit) {
@@ -195,31 +197,26 @@ impl Parts {
         let range = view.bytes();
         tensor.layout = view.order();
         tensor.data = match (view.is_dense(), place) {
-            (true, Place::Stored(storage)) => {
+            (true, StorageData::Stored(storage)) => {
                 Data::Input(storage.start + range.start..storage.start + range.end)
             }
-            (true, Place::Deflated(member)) if range.end == size => {
+            (true, StorageData::Deflated(member)) if range.end == size => {
                 self.skipped = self.skipped.saturating_add(range.start);
                 Data::Decoded(member.decode(range.start))
             }
-            (false, Place::Stored(storage)) if view.elements() <= size / unit => {
+            (false, StorageData::Stored(storage)) if view.elements() <= size / unit => {
                 Data::Decoded(view.decode(storage.start))
             }
             // The view repeats elements, such as overlapping windows. Look once at all elements
             // from the first to the last.
-            (false, Place::Stored(storage)) => {
+            (false, StorageData::Stored(storage)) => {
                 let elements = range.start / unit..range.end / unit;
-                let key = &found.storage.key;
-                tensor.name = Some(format!("{name}{STORAGE}{key}, elements {elements:?})"));
-                tensor.shape = vec![elements.len()];
-                tensor.layout = Layout::RowMajor;
+                tensor.stand_for(found.storage.key, elements);
                 Data::Input(storage.start + range.start..storage.start + range.end)
             }
             // The view is a part of a deflated storage. Look once at the whole storage.
             (_, place) => {
-                tensor.name = Some(format!("{name}{STORAGE}{})", found.storage.key));
-                tensor.shape = vec![size / unit];
-                tensor.layout = Layout::RowMajor;
+                tensor.stand_for(found.storage.key, 0..size / unit);
                 place.whole()
             }
         };
@@ -248,22 +245,8 @@ fn is_best(key: &str) -> bool {
 
 /// The content of a tensor of this dtype.
 fn content(dtype: &str, order: ByteOrder) -> Content {
-    let floats = |format, parts| Content::Floats { format, parts, order };
-    match dtype {
-        "float32" | "float" => floats(Format::F32, 1),
-        "float64" | "double" => floats(Format::F64, 1),
-        "float16" | "half" => floats(Format::F16, 1),
-        "bfloat16" => floats(Format::Bf16, 1),
-        "complex32" | "chalf" => floats(Format::F16, 2),
-        "complex64" | "cfloat" => floats(Format::F32, 2),
-        "complex128" | "cdouble" => floats(Format::F64, 2),
-        "float8_e4m3fn" => floats(Format::F8E4M3Fn, 1),
-        "float8_e4m3fnuz" => floats(Format::F8E4M3FnUz, 1),
-        "float8_e5m2" => floats(Format::F8E5M2, 1),
-        "float8_e5m2fnuz" => floats(Format::F8E5M2FnUz, 1),
-        "float8_e8m0fnu" => floats(Format::F8E8M0Fnu, 1),
-        "float4_e2m1fn_x2" => Content::AlwaysFinite,
-        _ if calls::is_integer(dtype) => Content::NotFloat,
+    Content::named(dtype, order).unwrap_or_else(|| match dtype {
+        _ if constructors::is_integer(dtype) => Content::NotFloat,
         _ => Content::Unreadable("a dtype that is not known".into()),
-    }
+    })
 }

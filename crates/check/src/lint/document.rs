@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::missing::NotLookedAt;
-use super::{PROGRAM, VERSION, text};
-use crate::lint::{Finding, Severity};
+use super::finding::{Finding, Severity};
+use crate::json::{NotLookedAt, PROGRAM, VERSION, text};
 use crate::model::Error;
 use crate::report::Report;
 
@@ -17,13 +16,13 @@ struct Document<'a> {
     errors: usize,
     warnings: usize,
     complete: bool,
-    findings: Vec<Found<'a>>,
+    findings: Vec<Entry<'a>>,
     files: Vec<File<'a>>,
     no_format: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct Found<'a> {
+struct Entry<'a> {
     rule: &'static str,
     severity: &'static str,
     file: String,
@@ -44,7 +43,7 @@ struct File<'a> {
 /// A run of lint as one document: the findings, each file that was checked, and the files of no
 /// known format in folders.
 #[must_use]
-pub fn findings(
+pub fn document(
     findings: &[Finding],
     files: &[(PathBuf, Result<Report, Error>)],
     no_format: &[PathBuf],
@@ -67,7 +66,7 @@ pub fn findings(
         complete: files.iter().all(|file| file.complete),
         findings: findings
             .iter()
-            .map(|found| Found {
+            .map(|found| Entry {
                 rule: found.rule.id,
                 severity: found.severity.name(),
                 file: found.file.to_string_lossy().into_owned(),

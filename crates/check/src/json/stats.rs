@@ -14,11 +14,11 @@ pub(super) struct Measured<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     max_abs: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    min_at: Option<Place<'a>>,
+    min_at: Option<Position<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    max_at: Option<Place<'a>>,
+    max_at: Option<Position<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    max_abs_at: Option<Place<'a>>,
+    max_abs_at: Option<Position<'a>>,
     zeros: u64,
     subnormals: u64,
     normals: u64,
@@ -26,7 +26,7 @@ pub(super) struct Measured<'a> {
 
 /// The place of a number.
 #[derive(Serialize)]
-struct Place<'a> {
+struct Position<'a> {
     coordinate: &'a [usize],
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<&'static str>,
@@ -38,7 +38,7 @@ pub(super) struct Above<'a> {
     count: u64,
     bound: f64,
     max_abs: f64,
-    max_abs_at: Place<'a>,
+    max_abs_at: Position<'a>,
 }
 
 impl<'a> Measured<'a> {
@@ -49,9 +49,9 @@ impl<'a> Measured<'a> {
             min,
             max,
             max_abs,
-            min_at: stats.min.as_ref().map(Place::new),
-            max_at: stats.max.as_ref().map(Place::new),
-            max_abs_at: stats.max_abs.as_ref().map(Place::new),
+            min_at: stats.min.as_ref().map(Position::new),
+            max_at: stats.max.as_ref().map(Position::new),
+            max_abs_at: stats.max_abs.as_ref().map(Position::new),
             zeros: stats.zeros,
             subnormals: stats.subnormals,
             normals: stats.normals,
@@ -59,7 +59,7 @@ impl<'a> Measured<'a> {
     }
 }
 
-impl<'a> Place<'a> {
+impl<'a> Position<'a> {
     fn new(extreme: &'a Extreme) -> Self {
         Self { coordinate: &extreme.coordinate, part: extreme.part }
     }
@@ -71,7 +71,7 @@ impl<'a> Above<'a> {
             count: large.count,
             bound: large.bound,
             max_abs: large.largest.value,
-            max_abs_at: Place::new(&large.largest),
+            max_abs_at: Position::new(&large.largest),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Findings that are meant to be there.
 
-use std::fmt;
 use std::str::FromStr;
 
 use glob::Pattern;
@@ -9,7 +8,7 @@ use super::finding::{Finding, Rule, rule};
 
 /// Findings of a rule that are left out, in tensors of some names or in all.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Allow {
+pub struct Suppression {
     /// The rule.
     pub rule: &'static Rule,
     /// The names of the tensors: `*` stands for any characters, `?` for one character, `[..]` for
@@ -17,7 +16,7 @@ pub struct Allow {
     pub pattern: Option<Pattern>,
 }
 
-impl Allow {
+impl Suppression {
     /// Whether the finding is left out.
     #[must_use]
     pub fn allows(&self, finding: &Finding) -> bool {
@@ -29,38 +28,29 @@ impl Allow {
 }
 
 /// `RULE` or `RULE:PATTERN`, such as `scale-zero:*.lm_head.*`.
-impl FromStr for Allow {
-    type Err = AllowError;
+impl FromStr for Suppression {
+    type Err = SuppressionError;
 
-    fn from_str(text: &str) -> Result<Self, AllowError> {
+    fn from_str(text: &str) -> Result<Self, SuppressionError> {
         let (id, pattern) = match text.split_once(':') {
-            Some((id, pattern)) => (id, Some(Pattern::new(pattern).map_err(AllowError::Pattern)?)),
+            Some((id, pattern)) => {
+                (id, Some(Pattern::new(pattern).map_err(SuppressionError::Pattern)?))
+            }
             None => (text, None),
         };
-        let rule = rule(id).ok_or_else(|| AllowError::Rule(id.to_owned()))?;
+        let rule = rule(id).ok_or_else(|| SuppressionError::Rule(id.to_owned()))?;
         Ok(Self { rule, pattern })
     }
 }
 
-/// Why a text is no [`Allow`].
-#[derive(Debug)]
+/// Why a text is no [`Suppression`].
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum AllowError {
+pub enum SuppressionError {
     /// There is no rule of this name.
+    #[error("there is no rule {0:?}: `nonfinite lint --rules` lists them")]
     Rule(String),
     /// The pattern is not valid.
-    Pattern(glob::PatternError),
+    #[error("{0}")]
+    Pattern(#[source] glob::PatternError),
 }
-
-impl fmt::Display for AllowError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rule(id) => {
-                write!(f, "there is no rule {id:?}: `nonfinite lint --rules` lists them")
-            }
-            Self::Pattern(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for AllowError {}

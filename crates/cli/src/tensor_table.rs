@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use nonfinite_check::{ByKind, Extreme, Finding, First, LookedAt, Stats, TensorReport, rounded};
 
-use crate::grid::{Column, Grid, ZERO};
 use crate::report::{above, place, visible};
+use crate::text_table::{Column, Grid, ZERO};
 
 /// A dtype or a shape in a row is shortened to this width.
 const CELL: usize = 24;
@@ -45,7 +45,7 @@ impl<'a> Table<'a> {
             Column::new(head, self.tensors.iter().map(|tensor| visible(&of(tensor))))
         };
         let mut columns = vec![
-            column("tensor", &|tensor| tensor.name.clone().unwrap_or_else(|| "-".to_owned())),
+            column("tensor", &|tensor| tensor.title().unwrap_or_else(|| "-".to_owned())),
             Column { most: CELL, ..column("dtype", &dtype) },
             Column { most: CELL, ..column("shape", &|tensor| format!("{:?}", tensor.shape)) },
         ];
@@ -133,7 +133,7 @@ fn dtype(tensor: &TensorReport) -> String {
         | LookedAt::AlwaysFinite
         | LookedAt::NotFloat
         | LookedAt::Unreadable(_)
-        | LookedAt::Damaged(_) => tensor.dtype.clone(),
+        | LookedAt::Damaged(_) => tensor.type_title(),
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use nonfinite::Format;
 
 use crate::model::{ByteOrder, Content, Data, Tensor};
-use crate::scan::{Witness, lock};
+use crate::scan::Witness;
+use crate::sync::lock;
 
 /// Bytes of a page. A hole in a file has whole pages.
 pub(super) const PAGE: usize = 4096;
@@ -66,11 +67,11 @@ impl Facts {
 
 /// The facts of all tensors of a file.
 pub(super) struct Seen {
-    tensors: Vec<(Kind, Place, Mutex<Facts>)>,
+    tensors: Vec<(Kind, ByteInfo, Mutex<Facts>)>,
 }
 
 /// Where the bytes of a tensor are, and what their numbers are.
-struct Place {
+struct ByteInfo {
     /// The offset of the tensor in its file. None for decoded data.
     offset: Option<usize>,
     format: Option<Format>,
@@ -90,7 +91,7 @@ impl Seen {
                 _ => None,
             };
             let is_large = tensor.elements() >= LARGE;
-            (kind(index), Place { offset, format, is_large }, Mutex::default())
+            (kind(index), ByteInfo { offset, format, is_large }, Mutex::default())
         });
         Self { tensors: tensors.collect() }
     }
