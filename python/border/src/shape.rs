@@ -126,13 +126,14 @@ impl Shape {
     pub fn is_block(&self) -> bool {
         let dimensions = self.sizes().iter().zip(self.strides());
         let dimensions = dimensions.filter(|(size, _)| **size > 1);
-        let mut dimensions: Vec<_> = dimensions.map(|(s, stride)| (stride.abs(), *s)).collect();
+        let mut dimensions: Vec<_> =
+            dimensions.map(|(s, stride)| (stride.unsigned_abs(), *s)).collect();
         dimensions.sort_unstable();
-        let mut reach = 1isize;
+        let mut reach = 1usize;
         self.len() == 0
             || dimensions.into_iter().all(|(stride, size)| {
                 let follows = stride == reach;
-                reach = reach.saturating_mul(size.cast_signed());
+                reach = reach.saturating_mul(size);
                 follows
             })
     }
