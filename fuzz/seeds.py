@@ -333,6 +333,7 @@ def bare():
 
 SEEDS = {
     "attributes": bare,
+    "border": bare,
     "bytes_api": calls,
     "dense": tensors,
     "interfaces": bare,

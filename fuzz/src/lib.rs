@@ -2,6 +2,7 @@
 //! right answers, as in the tests.
 
 pub mod beside;
+pub mod border;
 pub mod c;
 pub mod directml;
 pub mod lint;

@@ -9,6 +9,7 @@ __all__ = [
     "InvalidFileError",
     "LimitError",
     "LintReport",
+    "NotBuiltError",
     "Options",
     "Piece",
     "Plan",
@@ -33,6 +34,7 @@ from nonfinite.errors import (
     ClusterError,
     InvalidFileError,
     LimitError,
+    NotBuiltError,
     RemoteError,
     UnknownFormatError,
 )

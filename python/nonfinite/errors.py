@@ -20,6 +20,13 @@ class UnknownFormatError(CheckError):
     """No reader knows the format of the file, so the file was not looked at."""
 
 
+class NotBuiltError(UnknownFormatError):
+    """This build of the package leaves out the reader: that of Arrow or Parquet files, or of URLs.
+
+    `reason` says which feature adds the reader. The README says how to build with it.
+    """
+
+
 class InvalidFileError(CheckError):
     """The file is damaged, or it has a part that this version cannot read."""
 

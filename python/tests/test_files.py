@@ -163,7 +163,11 @@ def test_errors_have_types(models):
         "README.md": (nonfinite.UnknownFormatError, "text"),
         "missing.npy": (FileNotFoundError, "No such file"),
         "empty": (IsADirectoryError, "directory"),
+        "table.parquet": (nonfinite.NotBuiltError, "add --features parquet to the build"),
+        "table.arrow": (nonfinite.NotBuiltError, "add --features arrow to the build"),
     }
+    (models / "table.parquet").write_bytes(b"PAR1" + bytes(20) + b"PAR1")
+    (models / "table.arrow").write_bytes(b"ARROW1\0\0" + bytes(20))
     for name, (kind, words) in cases.items():
         with pytest.raises(kind, match=words) as caught:
             nonfinite.check_file(models / name)
@@ -171,6 +175,14 @@ def test_errors_have_types(models):
         path = error.path if isinstance(error, nonfinite.CheckError) else error.filename
         assert path == str(models / name)
         assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    # A URL is no path, and what a folder holds beside others is listed.
+    url = "s3://bucket/x.npy"
+    with pytest.raises(nonfinite.NotBuiltError, match="add --features remote to the build"):
+        nonfinite.check_file(url)
+    [file] = nonfinite.check(url).files
+    assert (file.path, file.complete) == (url, False) and "--features remote" in file.error
+    tables = {str(models / "table.parquet"), str(models / "table.arrow")}
+    assert set(nonfinite.check(models).no_format) == tables | {str(models / "README.md")}
     # What the caller names has to be there. What a search finds may be damaged.
     for missing in ["missing.npy", "*.missing", "empty", "missing/"]:
         with pytest.raises(FileNotFoundError):

@@ -53,13 +53,13 @@ fn assert_finite(x: &Bound<'_, PyAny>, name: &str, threads: Option<isize>) -> Py
 }
 
 fn message(name: &str, array: &Array<'_>, census: &Census) -> String {
-    let (total, sizes) = (census.total(), array.shape.sizes());
+    let (total, sizes) = (census.total(), array.shape().sizes());
     let is = if total == 1 { "is" } else { "are" };
     let format = match array.kind {
         Kind::Float(format) => format.name(),
         Kind::Bool | Kind::Integer => "integers",
     };
-    let all = array.shape.len();
+    let all = array.shape().len();
     let mut text =
         format!("{name}: {total} of {all} elements {is} not finite ({format}, shape {sizes:?})");
     for (label, count, first) in census.classes() {

@@ -1,7 +1,7 @@
 //! Errors as exceptions of Python.
 
 use pyo3::PyErr;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 
 /// An argument of a kind that has no answer.
 #[cold]
@@ -13,6 +13,18 @@ pub(crate) fn type_error(message: impl Into<String>) -> PyErr {
 #[cold]
 pub(crate) fn value(message: impl Into<String>) -> PyErr {
     PyValueError::new_err(message.into())
+}
+
+/// An error of the crate `nonfinite-border`: TypeError, ValueError or MemoryError with its message.
+#[cold]
+pub(crate) fn of_border(error: nonfinite_border::Error) -> PyErr {
+    use nonfinite_border::Error;
+    let message = error.to_string();
+    match error {
+        Error::Kind(_) => type_error(message),
+        Error::Layout(_) => value(message),
+        Error::Memory(_) => PyMemoryError::new_err(message),
+    }
 }
 
 /// An error of the crate `nonfinite`: ValueError with its message.

@@ -6,7 +6,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyFloat, PyInt, PyList, PyMemoryView, PyTuple, PyType};
 
-use super::error::{type_error, value};
+use super::error::{of_border, type_error, value};
 use crate::border::{Array, Kind, Shape, arrow, buffer, capsule, dlpack, numpy, torch};
 
 /// The elements of `x`, without a copy where they can be read in place.
@@ -16,7 +16,7 @@ use crate::border::{Array, Kind, Shape, arrow, buffer, capsule, dlpack, numpy, t
 /// one. Errors of the methods of `x`.
 #[inline]
 pub(crate) fn read<'py>(x: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
-    read_raw(x)?.readable()
+    read_raw(x)?.readable().map_err(of_border)
 }
 
 /// As [`read`], in the byte order and with the strides of the owner: for changes in place.
@@ -104,14 +104,14 @@ fn read_cold<'py>(x: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
 
 /// A number of Python: 0 dimensions.
 fn scalar<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
-    let one = Shape::new(0, |_| (0, 0)).ok_or_else(|| unknown(x))?;
+    let one = Shape::scalar();
     if let Ok(number) = x.cast_exact::<PyFloat>() {
         let bytes = number.value().to_ne_bytes().to_vec();
-        return Array::copy(Format::F64, bytes, &one).map(Some);
+        return Array::copy(Format::F64, bytes, &one).map(Some).map_err(of_border);
     }
     if x.is_instance_of::<PyInt>() {
         // All integers are finite, however large, and so is this number.
-        let mut array = Array::copy(Format::F64, vec![0; 8], &one)?;
+        let mut array = Array::copy(Format::F64, vec![0; 8], &one).map_err(of_border)?;
         array.kind = Kind::Integer;
         return Ok(Some(array));
     }
@@ -120,7 +120,7 @@ fn scalar<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
     }
     if let Ok(number) = x.cast::<PyFloat>() {
         let bytes = number.value().to_ne_bytes().to_vec();
-        return Array::copy(Format::F64, bytes, &one).map(Some);
+        return Array::copy(Format::F64, bytes, &one).map(Some).map_err(of_border);
     }
     Ok(None)
 }
@@ -165,9 +165,7 @@ fn through_numpy<'py>(x: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
         return Err(type_error("x needs numpy to become an array, and numpy is not installed"));
     }
     let array = x.py().import("numpy")?.call_method1("asarray", (x,))?;
-    let mut array = numpy::read(&array)?.ok_or_else(|| unknown(x))?;
-    array.writable = false;
-    Ok(array)
+    Ok(numpy::read(&array)?.ok_or_else(|| unknown(x))?.read_only())
 }
 
 #[cold]

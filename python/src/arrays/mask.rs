@@ -88,7 +88,7 @@ fn write<'py>(
         write_into(py, &array, predicate, target, threads)?;
         return Ok(out.clone());
     }
-    let sizes = array.shape.sizes();
+    let sizes = array.shape().sizes();
     if sizes.is_empty() {
         let answer = ask_array(py, &array, None, |view| view.any(predicate))?;
         return Ok(PyBool::new(py, answer).to_owned().into_any());
@@ -123,11 +123,11 @@ fn write_into(
     if out.kind != Kind::Bool {
         return Err(type_error("out is no array of bool"));
     }
-    if !out.writable {
+    if !out.is_writable() {
         return Err(value("out is read-only, as lists and scalars are: pass a writable array"));
     }
-    if out.shape.sizes() != array.shape.sizes() {
-        let (x, out) = (array.shape.sizes(), out.shape.sizes());
+    if out.shape().sizes() != array.shape().sizes() {
+        let (x, out) = (array.shape().sizes(), out.shape().sizes());
         return Err(value(format!("x has the shape {x:?}, and out has the shape {out:?}")));
     }
     if array.overlaps(&out) {

@@ -139,7 +139,7 @@ fn change<R: Send>(
     if tensor && x.getattr("requires_grad")?.is_truthy()? {
         return Err(value("x requires gradients: pass x.detach(), which has the same memory"));
     }
-    if !array.writable {
+    if !array.is_writable() {
         return Err(value("x is read-only, as lists and scalars are: pass a writable array"));
     }
     let negated = tensor && x.call_method0("is_neg")?.is_truthy()?;

@@ -110,7 +110,7 @@ impl<'a> Rows<'a> {
     /// ValueError if there is no such axis.
     fn new(array: &'a Array<'_>, axis: isize) -> PyResult<Self> {
         let view = array.view().map_err(of_crate)?;
-        let mut sizes = array.shape.sizes().to_vec();
+        let mut sizes = array.shape().sizes().to_vec();
         let rank = sizes.len();
         let from_end = if axis < 0 { rank.cast_signed() } else { 0 };
         let number = axis.checked_add(from_end).and_then(|axis| usize::try_from(axis).ok());

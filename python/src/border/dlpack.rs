@@ -5,39 +5,19 @@
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::slice;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use nonfinite::Format;
+use nonfinite_border::dlpack::Tensor;
+use nonfinite_border::managed::Version;
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyType};
 
-use super::{Array, Kind, Owner, Shape};
-use crate::arrays::error::{type_error, value};
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub(super) struct Tensor {
-    data: *mut u8,
-    device_type: i32,
-    device_id: i32,
-    ndim: i32,
-    code: u8,
-    bits: u8,
-    lanes: u16,
-    shape: *const i64,
-    strides: *const i64,
-    byte_offset: u64,
-}
-
-#[repr(C)]
-pub(super) struct Version {
-    pub(super) major: u32,
-    minor: u32,
-}
+use super::{Array, Owner};
+use crate::arrays::error::{of_border, type_error};
 
 /// `DLPackExchangeAPI`.
 #[repr(C)]
@@ -92,29 +72,8 @@ pub(super) fn flat<'a>(x: &'a Bound<'_, PyAny>) -> Option<(&'a [u8], Format)> {
         unsafe { ffi::PyErr_Clear() };
         return None;
     }
-    let pointers = [tensor.data.cast_const().cast(), tensor.shape, tensor.strides];
-    if tensor.device_type != 1 || pointers.iter().any(|pointer| pointer.is_null()) {
-        return None;
-    }
-    let format = tensor.format()?;
-    let rank = usize::try_from(tensor.ndim).ok()?;
-    // SAFETY: `ndim` sizes and `ndim` strides lie at these pointers, which are not null.
-    let (sizes, strides) = unsafe {
-        let sizes = slice::from_raw_parts(tensor.shape, rank);
-        (sizes, slice::from_raw_parts(tensor.strides, rank))
-    };
-    let mut len = 1i64;
-    for (&size, &stride) in sizes.iter().zip(strides).rev() {
-        if size != 1 && stride != len {
-            return None;
-        }
-        len = len.checked_mul(size)?;
-    }
-    let bytes = usize::try_from(len).ok()?.checked_mul(format.size_in_bytes())?;
-    let data = tensor.data.wrapping_add(tensor.byte_offset as usize);
-    // SAFETY: `data` is not null, and the elements lie one after the other from there on. The
-    // tensor, which is borrowed, keeps them alive.
-    Some((unsafe { slice::from_raw_parts(data, bytes) }, format))
+    // SAFETY: the function has described the memory of `x`, which is borrowed.
+    unsafe { tensor.flat() }
 }
 
 /// A tensor whose type has the exchange API and was met before. `None` otherwise.
@@ -168,125 +127,10 @@ unsafe fn describe_with<'py>(describe: Describe, x: &Bound<'py, PyAny>) -> PyRes
     if unsafe { describe(x.as_ptr().cast(), &raw mut tensor) } != 0 {
         return Err(explain(PyErr::fetch(x.py())));
     }
+    // The function reports no flags. Tensors of torch may be written to.
     // SAFETY: the function has described the memory of `x`, which the owner, a reference to `x`,
     // keeps alive.
-    let mut array = unsafe { tensor.array(Owner::Object(x.clone()))? };
-    // The function reports no flags. Tensors of torch may be written to.
-    array.writable = true;
-    Ok(array)
-}
-
-impl Tensor {
-    fn empty() -> Self {
-        let (data, shape, strides) = (ptr::null_mut(), ptr::null(), ptr::null());
-        let (device_type, device_id, ndim, byte_offset) = (0, 0, 0, 0);
-        let (code, bits, lanes) = (0, 0, 0);
-        Self { data, device_type, device_id, ndim, code, bits, lanes, shape, strides, byte_offset }
-    }
-
-    /// # Errors
-    /// TypeError for another device and for formats that have no [`Kind`].
-    ///
-    /// # Safety
-    /// The tensor is one that a producer described by DLPack's rules. `owner` keeps it alive.
-    #[inline]
-    pub(super) unsafe fn array<'py>(&self, owner: Owner<'py>) -> PyResult<Array<'py>> {
-        check_device(self.device_type, self.device_id)?;
-        let (kind, item) = self.kind()?;
-        let rank = usize::try_from(self.ndim).map_err(|_| value("x has negative dimensions"))?;
-        // SAFETY: `ndim` sizes lie at `shape`, and as many strides at `strides` if it is not null.
-        // An i64 is an isize: `numpy` asserts that the machine has 64 bits.
-        let dimension = |i: usize| unsafe {
-            let stride = if self.strides.is_null() { 1 } else { *self.strides.add(i) };
-            (*self.shape.add(i) as isize, stride as isize)
-        };
-        let shape = Shape::new(rank, dimension).ok_or_else(|| value("a size of x is negative"))?;
-        let shape = if self.strides.is_null() { shape.row_major() } else { shape };
-        let data = match self.data.is_null() {
-            true => self.data,
-            false => self.data.wrapping_add(self.byte_offset as usize),
-        };
-        // SAFETY: by the contract of this function, and DLPack's strides are in elements.
-        let mut array = unsafe { Array::new(kind, data, (item, item), shape, owner)? };
-        array.tensor = true;
-        Ok(array)
-    }
-
-    /// The format of the elements, if they are floating-point numbers: `DLDataTypeCode`.
-    #[inline]
-    fn format(&self) -> Option<Format> {
-        // The most frequent one without a table, on whose answer the next steps would wait.
-        if (self.code, self.bits, self.lanes) == (2, 32, 1) {
-            return Some(Format::F32);
-        }
-        match (self.code, self.bits) {
-            _ if self.lanes != 1 => None,
-            (2, 16) => Some(Format::F16),
-            (2, 64) => Some(Format::F64),
-            (4, 16) => Some(Format::Bf16),
-            (7, 8) => Some(Format::F8E3M4),
-            (8, 8) => Some(Format::F8E4M3),
-            (9, 8) => Some(Format::F8E4M3B11FnUz),
-            (10, 8) => Some(Format::F8E4M3Fn),
-            (11, 8) => Some(Format::F8E4M3FnUz),
-            (12, 8) => Some(Format::F8E5M2),
-            (13, 8) => Some(Format::F8E5M2FnUz),
-            (14, 8) => Some(Format::F8E8M0Fnu),
-            (15, 8) => Some(Format::F6E2M3Fn),
-            (16, 8) => Some(Format::F6E3M2Fn),
-            (17, 8) => Some(Format::F4E2M1Fn),
-            _ => None,
-        }
-    }
-
-    /// What the elements are, and the bytes of one.
-    fn kind(&self) -> PyResult<(Kind, usize)> {
-        if let Some(format) = self.format() {
-            return Ok((Kind::Float(format), format.size_in_bytes()));
-        }
-        match (self.code, self.bits, self.lanes) {
-            (0 | 1, 8 | 16 | 32 | 64, 1) => {
-                return Ok((Kind::Integer, usize::from(self.bits) / 8));
-            }
-            (6, 8, 1) => return Ok((Kind::Bool, 1)),
-            _ => {}
-        }
-        Err(match (self.code, self.bits) {
-            (5, _) => type_error("x is complex: ask about x.real and x.imag"),
-            (17, 4) => type_error("x has two numbers of FP4 in a byte: all of them are finite"),
-            (code, bits) => type_error(format!(
-                "x has elements of DLPack's type {code} with {bits} bits and {} lanes, which is \
-                 unknown to nonfinite",
-                self.lanes
-            )),
-        })
-    }
-}
-
-/// # Errors
-/// TypeError if the device has memory that the CPU cannot read.
-#[inline]
-pub(super) fn check_device(kind: i32, id: i32) -> PyResult<()> {
-    // The CPU, and memory of the CPU that CUDA or ROCm has pinned.
-    if matches!(kind, 1 | 3 | 11) {
-        return Ok(());
-    }
-    Err(elsewhere(kind, id))
-}
-
-#[cold]
-fn elsewhere(kind: i32, id: i32) -> PyErr {
-    let (name, how) = match kind {
-        2 | 13 => ("CUDA", "x.cpu() of torch, x.get() of cupy, jax.device_get(x) of jax"),
-        8 => ("Metal", "x.cpu() of torch"),
-        10 => ("ROCm", "x.cpu() of torch, x.get() of cupy"),
-        14 => ("oneAPI", "x.cpu() of torch"),
-        _ => ("another kind", "x.cpu() of torch, jax.device_get(x) of jax"),
-    };
-    type_error(format!(
-        "x is on device {id} of {name} (DLPack's device type {kind}), and nonfinite reads the \
-         memory of the CPU: bring a copy here with {how}"
-    ))
+    unsafe { tensor.array(true, Owner::Object(x.clone())) }.map_err(of_border)
 }
 
 /// Says which tensors DLPack does not describe. Of the error only the first line: behind that,

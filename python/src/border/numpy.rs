@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyType};
 
 use super::{Array, Kind, Owner, Shape};
-use crate::arrays::error::{type_error, value};
+use crate::arrays::error::{of_border, type_error};
 
 #[repr(C)]
 pub(super) struct ArrayObject {
@@ -206,14 +206,14 @@ unsafe fn read_fields<'py>(x: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
     let (kind, item) = kind(x, descr)?;
     let (sizes, strides) = (array.sizes(), array.strides());
     let shape = Shape::new(sizes.len(), |i| (sizes[i].cast_signed(), strides[i]));
-    let mut shape = shape.ok_or_else(|| value("a size of x is negative"))?;
+    let mut shape = shape.map_err(of_border)?;
     let unit = if shape.in_elements(item) { item } else { 1 };
-    let owner = Owner::Object(x.clone());
+    let (writable, owner) = (array.flags & WRITEABLE != 0, Owner::Object(x.clone()));
     // SAFETY: numpy's sizes and strides name elements of one allocation. The owner, a reference to
     // the array, keeps it alive. An integer has at least `item` bytes.
-    let mut result = unsafe { Array::new(kind, array.data, (unit, item), shape, owner)? };
+    let result = unsafe { Array::new(kind, array.data, (unit, item), shape, writable, owner) };
+    let mut result = result.map_err(of_border)?;
     result.swapped = descr.byteorder == OTHER_ORDER;
-    result.writable = array.flags & WRITEABLE != 0;
     Ok(result)
 }
 

@@ -10,7 +10,7 @@ use pyo3::types::PyString;
 
 use super::dlpack::explain;
 use super::{Array, Kind, Owner, Shape};
-use crate::arrays::error::value;
+use crate::arrays::error::of_border;
 
 /// What is needed of the module `torch`.
 struct Torch {
@@ -62,14 +62,14 @@ pub(crate) fn read<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
     let sizes: Vec<isize> = call(intern!(py, "size"))?.extract()?;
     let strides: Vec<isize> = call(intern!(py, "stride"))?.extract()?;
     let data: usize = call(intern!(py, "data_ptr"))?.extract()?;
-    let shape = Shape::new(sizes.len(), |i| (sizes[i], strides[i]));
-    let shape = shape.ok_or_else(|| value("a size of x is negative"))?;
+    let shape = Shape::new(sizes.len(), |i| (sizes[i], strides[i])).map_err(of_border)?;
     let data = std::ptr::with_exposed_provenance_mut(data);
     // SAFETY: the class is one of torch itself, so these are its own methods. They describe memory
     // of the CPU, which the owner, a reference to the tensor, keeps alive.
-    let mut array =
-        unsafe { Array::new(kind, data, (item, item), shape, Owner::Object(x.clone()))? };
-    (array.writable, array.tensor) = (true, true);
+    let array =
+        unsafe { Array::new(kind, data, (item, item), shape, true, Owner::Object(x.clone())) };
+    let mut array = array.map_err(of_border)?;
+    array.tensor = true;
     Ok(Some(array))
 }
 

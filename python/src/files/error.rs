@@ -30,6 +30,7 @@ pub(super) fn of_check(py: Python<'_>, error: &Error, path: &Path) -> PyErr {
         }
         Error::Changed(_) => "ChangedError",
         Error::Remote { .. } => "RemoteError",
+        Error::NotBuilt(_) => "NotBuiltError",
         _ if error.is_unknown() => "UnknownFormatError",
         _ => "InvalidFileError",
     };

@@ -1,17 +1,15 @@
 //! Copies of elements that the kernels cannot read, because the bytes are swapped or a stride is no
 //! multiple of an element.
 
-use pyo3::exceptions::PyMemoryError;
-use pyo3::prelude::*;
+use crate::{Array, Error, Kind};
 
-use super::{Array, Kind};
-
-impl<'py> Array<'py> {
+impl<O> Array<O> {
     /// Whether the kernels cannot read the elements where they are: the bytes are in the order of
     /// other machines, or strides are in bytes, because one is no multiple of an element (fields of
     /// records).
     #[inline]
-    pub(crate) fn needs_copy(&self) -> bool {
+    #[must_use]
+    pub fn needs_copy(&self) -> bool {
         self.swapped || self.unit != self.item
     }
 
@@ -19,27 +17,26 @@ impl<'py> Array<'py> {
     /// they stay where they are.
     ///
     /// # Errors
-    /// MemoryError if there is no memory for the copy.
+    /// [`Error::Memory`] if there is no memory for the copy.
     #[inline]
-    pub(crate) fn readable(self) -> PyResult<Self> {
+    pub fn readable(self) -> Result<Self, Error> {
         match self.kind {
             Kind::Float(format) if self.needs_copy() => {
-                let copy = Array::copy(format, self.row_major_bytes()?, &self.shape)?;
-                Ok(Self { span: self.span, ..copy })
+                let mut copy = Array::copy(format, self.row_major_bytes()?, self.shape())?;
+                copy.span = self.span;
+                Ok(copy)
             }
             _ => Ok(self),
         }
     }
 
     /// The bytes of all elements in row-major order, in the order of the machine.
-    fn row_major_bytes(&self) -> PyResult<Vec<u8>> {
-        let (sizes, strides) = (self.shape.sizes(), self.shape.strides());
-        let elements = self.shape.len();
+    fn row_major_bytes(&self) -> Result<Vec<u8>, Error> {
+        let (sizes, strides) = (self.shape().sizes(), self.shape().strides());
+        let elements = self.shape().len();
         let (len, mut copy) = (elements.saturating_mul(self.item), Vec::new());
         // A broadcast array has more elements than its memory.
-        copy.try_reserve_exact(len).map_err(|_| {
-            PyMemoryError::new_err(format!("no memory for a copy of x, which takes {len} bytes"))
-        })?;
+        copy.try_reserve_exact(len).map_err(|_| Error::Memory(len))?;
         let mut coordinate = vec![0; sizes.len()];
         let bytes = self.bytes();
         for _ in 0..elements {
