@@ -34,7 +34,7 @@ pub mod work;
 pub use check::{check_bytes, check_file, check_source, check_stream};
 pub use model::{
     Asks, ByKind, Error, Extreme, FileFormat, Finding, First, Kinds, Large, Origin, ReadAt, Reason,
-    Source, Stats, rounded,
+    Shared, Source, Stats, rounded,
 };
 pub use options::{Observer, Options};
 pub use places::{AxisPlaces, Lit, Map, Places, Steps};

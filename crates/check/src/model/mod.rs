@@ -26,7 +26,7 @@ pub(crate) use blocks::{Blocks, Scales};
 pub use by_kind::{ByKind, Kinds};
 pub(crate) use byte_order::{ByteOrder, swap_bytes};
 pub(crate) use checksum::{Checksum, verified};
-#[cfg(feature = "arrow")]
+#[cfg(any(feature = "arrow", feature = "parquet"))]
 pub(crate) use data::Valid;
 pub(crate) use data::{Column, Data, Decode, Run, See, ShowError};
 pub use error::Error;
@@ -37,6 +37,6 @@ pub use finding::{Extreme, Finding, First, Large, Stats};
 pub use reason::{Asks, Reason};
 pub use rounded::rounded;
 pub(crate) use source::Input;
-pub use source::{Origin, ReadAt, Source};
+pub use source::{Origin, ReadAt, Shared, Source};
 pub(crate) use tensor::{Content, Description, Layout, Tensor};
 pub(crate) use text::{is_plain_text, is_text, may_hold_numbers};

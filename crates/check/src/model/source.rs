@@ -59,9 +59,40 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
         self.in_memory().ok_or_else(|| Error::Io(io::ErrorKind::Unsupported.into()))
     }
 
+    /// As [`ReadAt::bytes`], for readers that keep the bytes. Copies them, unless they are mapped.
+    ///
+    /// # Errors
+    /// [`Error::Io`] as [`ReadAt::bytes`].
+    fn shared(&self) -> Result<Shared, Error> {
+        self.bytes().map(Shared::copied)
+    }
+
     /// Tells the source that the check has looked at this range of [`ReadAt::bytes`]. A mapped file
     /// gives its memory back. The bytes stay valid: the next access reads the file again.
     fn release(&self, _range: Range<usize>) {}
+}
+
+/// Bytes of a file that several owners share.
+#[derive(Clone)]
+pub struct Shared(Arc<dyn AsRef<[u8]> + Send + Sync>);
+
+impl Shared {
+    /// A copy of these bytes.
+    pub(crate) fn copied(bytes: &[u8]) -> Self {
+        Self(Arc::new(bytes.to_vec()))
+    }
+}
+
+impl AsRef<[u8]> for Shared {
+    fn as_ref(&self) -> &[u8] {
+        (*self.0).as_ref()
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Shared({} bytes)", self.as_ref().len())
+    }
 }
 
 /// The place of bytes, and their version.
@@ -122,7 +153,7 @@ pub struct Source {
     metadata: Metadata,
     length: usize,
     path: PathBuf,
-    map: OnceLock<Mmap>,
+    map: OnceLock<Arc<Mmap>>,
 }
 
 /// The most files that are kept open. Further files are opened for each read: a model can have
@@ -239,7 +270,15 @@ impl ReadAt for Source {
             return Ok(map);
         }
         let map = self.with_file(|file| self.map(file)).map_err(Error::Io)?;
-        Ok(self.map.get_or_init(|| map))
+        Ok(self.map.get_or_init(|| Arc::new(map)))
+    }
+
+    fn shared(&self) -> Result<Shared, Error> {
+        let bytes = self.bytes()?;
+        Ok(match self.map.get() {
+            Some(map) => Shared(Arc::<Mmap>::clone(map)),
+            None => Shared::copied(bytes),
+        })
     }
 
     #[cfg(unix)]

@@ -159,7 +159,7 @@ pub(crate) fn look(
         start..start + piece.length
     };
     match &tensor.data {
-        Data::Column(column) => look_at_part(source, &**column, piece, tensor, scanner, options),
+        Data::Column(column) => look_at_part(&**column, piece, tensor, scanner, options),
         Data::Input(whole) => scanner.source(source, within(whole), first, options),
         Data::Other { source, range } => scanner.source(&**source, within(range), first, options),
         Data::Owned(bytes) => {
@@ -179,7 +179,6 @@ pub(crate) fn look(
 }
 
 fn look_at_part(
-    source: &dyn ReadAt,
     column: &dyn Column,
     piece: &Piece,
     tensor: &Tensor,
@@ -189,11 +188,10 @@ fn look_at_part(
     let Content::Floats { format, order, .. } = tensor.content else {
         return Ok(Tally::default());
     };
-    let input = source.bytes()?;
     let mut tally = Tally::default();
     let finite = scanner.needs_finite();
     let shown = scanner.shown(format, order, piece.length, &mut tally, options, |see| {
-        column.show(input, piece.start, finite, see)
+        column.show(piece.start, finite, see)
     });
     shown.map_err(|error| error.of(|| tensor.label()))?;
     Ok(tally)
@@ -237,7 +235,7 @@ mod tests {
             vec![64 << 20; self.0]
         }
 
-        fn show(&self, _: &[u8], _: usize, _: bool, _: &mut See<'_>) -> Result<(), ShowError> {
+        fn show(&self, _: usize, _: bool, _: &mut See<'_>) -> Result<(), ShowError> {
             Ok(())
         }
     }

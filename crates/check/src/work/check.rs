@@ -164,7 +164,6 @@ fn decoded(piece: &Piece, file: &File, options: &Options) -> Result<Tallies, Err
     let tensor = tensor.ok_or(Error::Invalid("a tensor that the file does not have"))?;
     let found_in = match &tensor.data {
         Data::Decoded(decode) => origin(decode.other())?,
-        Data::Column(column) => origin(column.other())?,
         _ => None,
     };
     if found_in != *other {

@@ -2,30 +2,20 @@
 //! `ci/checker-oracle` tests files of pyarrow.
 
 mod arrow;
-mod bounds;
 mod clean;
 #[path = "../common/codes.rs"]
 #[expect(dead_code, reason = "tables have three formats")]
 mod codes;
-mod compressed;
-mod dictionaries;
 #[path = "../common/folder.rs"]
 mod folder;
 #[path = "../common/hidden.rs"]
 mod hidden;
 #[path = "../common/names.rs"]
 mod names;
-mod nulls;
 mod parquet;
-mod parquet_lies;
-mod parquet_pages;
 #[path = "../common/pieces.rs"]
 mod pieces;
 mod places;
-mod types;
-#[path = "../common/varint.rs"]
-mod varint;
-mod write;
 #[path = "../common/zip.rs"]
 mod zip;
 
