@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::builder::{Float32Builder, MapBuilder, StringBuilder};
-use arrow_array::types::{Float32Type, Int8Type, Int32Type};
+use arrow_array::types::{Int8Type, Int32Type};
 use arrow_array::{
     Array, ArrayRef, DictionaryArray, FixedSizeListArray, Float32Array, Float64Array, Int32Array,
     LargeListArray, ListArray, ListViewArray, RecordBatch, RunArray, StringArray, StructArray,
@@ -167,7 +167,7 @@ fn nested(value: f32) -> Vec<(&'static str, ArrayRef, &'static str, &'static str
         ("w", Arc::new(large), "w", "large_list<float32>", vec![1]),
         ("f", Arc::new(fixed), "f", "fixed_size_list<float32>[2]", vec![1, 1]),
         ("v", Arc::new(view), "v", "list<float32>", vec![1]),
-        ("m", Arc::new(map.finish()), "m.values", "map<float32>", vec![1]),
+        ("m", Arc::new(map.finish()), "m.value", "map<float32>", vec![1]),
         ("r", Arc::new(runs.expect("runs")), "r", "run_end_encoded<float32>", vec![1]),
         ("d", Arc::new(dictionary), "d", "dictionary<float32>", vec![1]),
     ]
@@ -193,7 +193,7 @@ fn nested_columns() {
                 }
             }
             let text = |name| report.tensors.iter().find(|of| of.name.as_deref() == Some(name));
-            for name in ["t.s", "m.keys"] {
+            for name in ["t.s", "m.key"] {
                 assert_eq!(text(name).expect("a column").looked_at, LookedAt::NotFloat);
             }
         }
@@ -307,7 +307,7 @@ fn files_that_lie() {
     let file =
         |times, at| with_footer(&stream, &table, false, &vec![fb::Block::new(at, 0, 0); times]);
     assert!(!report(&file(1, schema + 8)).is_bad());
-    for times in [2, 3, 1500] {
+    for times in [9, 1500] {
         refused(&file(times, schema + 8), "data that overlaps");
     }
     refused(&file(1, -1), "offset of a batch cannot be");
