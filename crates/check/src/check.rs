@@ -36,7 +36,8 @@ pub fn check_source(
     check(source, path, FileFormat::of_source(source, path)?, options)
 }
 
-/// Checks the bytes of a file. [`FileFormat::detect`] finds the format if it is not known.
+/// Checks the bytes of a file. [`FileFormat::detect`] finds the format if it is not known. Of a
+/// table (Arrow, Parquet), a copy of the bytes is in memory meanwhile.
 ///
 /// # Errors
 /// [`Error`] if the bytes are not a whole, valid file of this format, or if the file names other

@@ -43,7 +43,7 @@ pub mod work;
 pub use check::{check_bytes, check_file, check_source, check_stream, check_url};
 pub use model::{
     Asks, ByKind, Description, Error, Extreme, FileFormat, Finding, First, Kinds, Large, Origin,
-    ReadAt, Reads, Reason, Source, Stats, Storage, rounded,
+    ReadAt, Reads, Reason, Shared, Source, Stats, Storage, rounded,
 };
 pub use options::{Observer, Options};
 pub use places::{AxisPlaces, Lit, Map, Places, Steps};

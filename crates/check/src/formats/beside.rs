@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::model::reader::Contents;
-use crate::model::{Checksum, Column, Data, Decode, Error, ReadAt, See, ShowError, Tensor};
+use crate::model::{Checksum, Data, Decode, Error, ReadAt, Tensor};
 
 /// A range of another file, whose bytes a reader has read as a file.
 #[derive(Clone, Debug)]
@@ -19,8 +19,8 @@ impl FileRange {
                 Data::Other { source: Arc::clone(&self.0), range: self.range(&range) }
             }
             Data::Decoded(inner) => Data::Decoded(Box::new(Moved { inner, place: self.clone() })),
-            Data::Column(inner) => Data::Column(Box::new(Moved { inner, place: self.clone() })),
-            data @ (Data::Other { .. } | Data::Owned(_)) => data,
+            // A column keeps the bytes of its file.
+            data @ (Data::Other { .. } | Data::Owned(_) | Data::Column(_)) => data,
         };
         Tensor { data, ..tensor }
     }
@@ -62,12 +62,12 @@ fn unread(error: Error) -> io::Error {
 }
 
 /// Decoded data of the file at a place.
-struct Moved<T> {
-    inner: T,
+struct Moved {
+    inner: Box<dyn Decode>,
     place: FileRange,
 }
 
-impl Decode for Moved<Box<dyn Decode>> {
+impl Decode for Moved {
     fn length(&self) -> usize {
         self.inner.length()
     }
@@ -78,29 +78,5 @@ impl Decode for Moved<Box<dyn Decode>> {
 
     fn open<'a>(&'a self, _: &'a [u8]) -> io::Result<Box<dyn Read + 'a>> {
         self.inner.open(self.place.bytes()?)
-    }
-}
-
-impl Column for Moved<Box<dyn Column>> {
-    fn parts(&self) -> Vec<usize> {
-        self.inner.parts()
-    }
-
-    fn decoded(&self) -> usize {
-        self.inner.decoded()
-    }
-
-    fn other(&self) -> Option<&dyn ReadAt> {
-        Some(&*self.place.0)
-    }
-
-    fn show(
-        &self,
-        _: &[u8],
-        part: usize,
-        finite: bool,
-        see: &mut See<'_>,
-    ) -> Result<(), ShowError> {
-        self.inner.show(self.place.bytes()?, part, finite, see)
     }
 }

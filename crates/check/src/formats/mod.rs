@@ -11,6 +11,8 @@
 #[cfg(feature = "arrow")]
 pub mod arrow;
 mod beside;
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+mod columns;
 mod ggml_types;
 pub mod gguf;
 pub mod index;
@@ -146,6 +148,9 @@ impl FileFormat {
                 tensors.map(Contents::from).map_err(|error| Error::refused(self, error))
             }
             Read::Whole(_) => self.contents(Input { bytes: source.bytes()?, path }),
+            Read::Shared(read) => {
+                read(source.shared()?).map_err(|error| Error::refused(self, error))
+            }
         }
     }
 

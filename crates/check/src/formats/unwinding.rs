@@ -9,9 +9,10 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The result of a function; none if it panics. A panic is not printed: the first call sets a panic
-/// hook that is silent inside of this function, and otherwise calls the hook before it.
-pub(super) fn unwinding<T>(function: impl FnOnce() -> T) -> Option<T> {
+/// The result of a function, or the message of its panic. A panic is not printed: the first call
+/// sets a panic hook that is silent inside of this function, and otherwise calls the hook before
+/// it.
+pub(super) fn unwinding<T>(function: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = panic::take_hook();
@@ -22,7 +23,11 @@ pub(super) fn unwinding<T>(function: impl FnOnce() -> T) -> Option<T> {
         }));
     });
     let before = GUARDED.replace(true);
-    let result = panic::catch_unwind(AssertUnwindSafe(function)).ok();
+    let result = panic::catch_unwind(AssertUnwindSafe(function));
     GUARDED.set(before);
-    result
+    result.map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+        format!("its reader gave up: {}", text.unwrap_or("a panic"))
+    })
 }

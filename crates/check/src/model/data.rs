@@ -75,11 +75,6 @@ pub(crate) trait Column: Send + Sync {
     /// such files.
     fn parts(&self) -> Vec<usize>;
 
-    /// The file of the data, if it is another file than the input.
-    fn other(&self) -> Option<&dyn ReadAt> {
-        None
-    }
-
     /// Bytes that have to be decoded to show all parts, or that the file claims without holding
     /// them. Includes the bytes that describe nulls and lists.
     fn decoded(&self) -> usize {
@@ -88,15 +83,8 @@ pub(crate) trait Column: Send + Sync {
 
     /// Shows the numbers of a part in their order, run by run. Where many nulls are left out, the
     /// column shows empty runs, so that `see` can stop it. Unless `finite` numbers matter, the
-    /// column may leave out runs that hold nothing else. Each thread takes the memory of a page or
-    /// of a part: what is in the file, or a few hundred MiB, whatever the file claims.
-    fn show(
-        &self,
-        input: &[u8],
-        part: usize,
-        finite: bool,
-        see: &mut See<'_>,
-    ) -> Result<(), ShowError>;
+    /// column may leave out runs that hold nothing else.
+    fn show(&self, part: usize, finite: bool, see: &mut See<'_>) -> Result<(), ShowError>;
 }
 
 /// Consecutive numbers of a column.

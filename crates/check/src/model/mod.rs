@@ -28,7 +28,7 @@ pub(crate) use blocks::{Blocks, Scales};
 pub use by_kind::{ByKind, Kinds};
 pub(crate) use byte_order::{ByteOrder, swap_bytes};
 pub(crate) use checksum::{Checksum, verified};
-#[cfg(feature = "arrow")]
+#[cfg(any(feature = "arrow", feature = "parquet"))]
 pub(crate) use data::Valid;
 pub(crate) use data::{Column, Data, Decode, Run, See, ShowError};
 pub use error::Error;
@@ -40,6 +40,6 @@ pub(crate) use plain_text::{is_plain_text, is_text, may_hold_numbers};
 pub use reason::{Asks, Reason};
 pub use rounded::rounded;
 pub(crate) use source::Input;
-pub use source::{Origin, ReadAt, Reads, Source};
+pub use source::{Origin, ReadAt, Reads, Shared, Source};
 pub(crate) use tensor::{Content, Layout, Outline, Tensor};
 pub use tensor::{Description, Storage};

@@ -14,7 +14,7 @@ use object_store::{GetOptions, GetResult, ObjectMeta, ObjectStore, ObjectStoreEx
 use super::IN_FLIGHT;
 use super::client::{Failure, wait};
 use super::store;
-use crate::model::{Error, HasChanged, Origin, ReadAt, Reads, Source};
+use crate::model::{Error, HasChanged, Origin, ReadAt, Reads, Shared, Source};
 use crate::options::Options;
 use crate::sync::{for_each, lock};
 
@@ -78,6 +78,19 @@ impl fmt::Debug for Object {
 }
 
 impl Object {
+    /// The whole object, in a temporary file.
+    fn downloaded(&self) -> Result<&Source, Error> {
+        if let Some(whole) = self.whole.get() {
+            return Ok(whole);
+        }
+        let _one = lock(&self.download);
+        if let Some(whole) = self.whole.get() {
+            return Ok(whole);
+        }
+        let whole = self.download()?;
+        Ok(self.whole.get_or_init(|| whole))
+    }
+
     /// Requests the beginning of an object. The answer also has its length and version.
     pub(super) fn open(url: &str, options: &Options) -> Result<Self, Error> {
         let remote = |error| Error::Remote { url: url.to_owned(), error };
@@ -249,14 +262,11 @@ impl ReadAt for Object {
     }
 
     fn bytes(&self) -> Result<&[u8], Error> {
-        if self.whole.get().is_none() {
-            let _one = lock(&self.download);
-            if self.whole.get().is_none() {
-                let whole = self.download()?;
-                return self.whole.get_or_init(|| whole).bytes();
-            }
-        }
-        self.whole.get().map_or(Ok(&[]), ReadAt::bytes)
+        self.downloaded()?.bytes()
+    }
+
+    fn shared(&self) -> Result<Shared, Error> {
+        self.downloaded()?.shared()
     }
 }
 

@@ -161,7 +161,7 @@ mod tests {
             vec![64 << 20; self.0]
         }
 
-        fn show(&self, _: &[u8], _: usize, _: bool, _: &mut See<'_>) -> Result<(), ShowError> {
+        fn show(&self, _: usize, _: bool, _: &mut See<'_>) -> Result<(), ShowError> {
             Ok(())
         }
     }

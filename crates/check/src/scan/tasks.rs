@@ -126,11 +126,10 @@ impl<'a> Task<'a> {
         options: &Options,
     ) -> Result<Tally, Error> {
         let Content::Floats { format, order, .. } = *content else { return Ok(Tally::default()) };
-        let input = self.source.bytes()?;
         let mut tally = Tally::default();
         let finite = scanner.needs_finite();
         let shown = scanner.shown(format, order, self.piece.length, &mut tally, options, |see| {
-            column.show(input, self.piece.start, finite, see)
+            column.show(self.piece.start, finite, see)
         });
         shown.map_err(|error| error.of(|| self.name.to_owned()))?;
         Ok(tally)

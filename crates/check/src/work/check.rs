@@ -129,7 +129,6 @@ fn decoded<'a>(piece: &Piece, file: &'a File, options: &Options) -> Result<&'a D
     let tensor = tensor.ok_or(Error::Invalid("a tensor that the file does not have"))?;
     let found_in = match &tensor.data {
         Data::Decoded(decode) => origin(decode.other())?,
-        Data::Column(column) => origin(column.other())?,
         _ => None,
     };
     if found_in != *other {

@@ -140,7 +140,7 @@ impl Plan {
             }
             Data::Owned(_) => read(false, None),
             Data::Decoded(decode) => read(false, origin(decode.other())?),
-            Data::Column(column) => read(true, origin(column.other())?),
+            Data::Column(_) => read(true, None),
         })
     }
 

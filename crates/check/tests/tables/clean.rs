@@ -1,18 +1,17 @@
 //! Tables with a NaN, in all containers and under all names.
 
-use arrow_ipc::Precision;
+use arrow_ipc::writer::IpcWriteOptions;
 use parquet::file::properties::WriterProperties;
 
+use crate::arrow::{batch, f32s, write};
 use crate::hidden::never_clean;
 use crate::parquet::lists;
-use crate::write::{Kind, Message, arrow, field, numbers};
 
 #[test]
 fn no_arrow_file_is_clean() {
     for (name, file) in [("arrow", true), ("arrow-stream", false)] {
-        let column = numbers(&[0x3F80_0000, 0x7FC0_0000], 4, None);
-        let fields = [field("x", Kind::Float(Precision::SINGLE))];
-        never_clean(name, &arrow(&fields, &[Message::Batch(2, vec![column])], file));
+        let table = batch(&[("x", f32s(vec![1.0, f32::NAN]))]);
+        never_clean(name, &write(&[table], file, IpcWriteOptions::default()));
     }
 }
 

@@ -2,37 +2,27 @@
 //! `ci/checker-oracle` tests files of pyarrow.
 
 mod arrow;
-mod bounds;
 mod clean;
 #[path = "../common/codes.rs"]
 #[expect(dead_code, reason = "tables have three formats")]
 mod codes;
-mod compressed;
-mod dictionaries;
 #[path = "../common/folder.rs"]
 mod folder;
 #[path = "../common/hidden.rs"]
 mod hidden;
 #[path = "../common/names.rs"]
 mod names;
-mod nulls;
 mod parquet;
-mod parquet_lies;
-mod parquet_pages;
 #[path = "../common/pieces.rs"]
 mod pieces;
 mod places;
-mod types;
-#[path = "../common/varint.rs"]
-mod varint;
-mod write;
 #[path = "../common/zip.rs"]
 mod zip;
 
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nonfinite_check::{Error, FileFormat, Observer, Options, Report, check_bytes, check_stream};
 
@@ -96,7 +86,6 @@ fn refused(bytes: &[u8], format: FileFormat, message: &str) {
 /// An observer that counts its calls, and stops the check after this number.
 #[derive(Debug)]
 struct Watch {
-    started: AtomicU64,
     asked: AtomicUsize,
     most: usize,
 }
@@ -104,7 +93,7 @@ struct Watch {
 impl Watch {
     /// It, and options to be watched by it, of one thread, that take any claim.
     fn new(most: usize) -> (Arc<Self>, Options) {
-        let watch = Arc::new(Self { started: AtomicU64::new(0), asked: AtomicUsize::new(0), most });
+        let watch = Arc::new(Self { asked: AtomicUsize::new(0), most });
         let observer: Arc<dyn Observer> = Arc::<Self>::clone(&watch);
         let options = Options {
             threads: NonZeroUsize::new(1),
@@ -115,20 +104,12 @@ impl Watch {
         (watch, options)
     }
 
-    fn started(&self) -> u64 {
-        self.started.load(Ordering::Relaxed)
-    }
-
     fn asked(&self) -> usize {
         self.asked.load(Ordering::Relaxed)
     }
 }
 
 impl Observer for Watch {
-    fn started(&self, bytes: u64) {
-        self.started.store(bytes, Ordering::Relaxed);
-    }
-
     fn advanced(&self, _: u64) -> ControlFlow<()> {
         let before = self.asked.fetch_add(1, Ordering::Relaxed);
         if before < self.most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
