@@ -15,6 +15,10 @@ use super::unwinding::unwinding;
 use crate::model::{ByteOrder, Content, Run, See, ShowError, Valid};
 
 /// A leaf of a schema: something to report.
+#[cfg_attr(
+    not(all(feature = "arrow", feature = "parquet")),
+    allow(dead_code, reason = "each format needs some of the fields")
+)]
 pub(super) struct Leaf {
     pub(super) name: String,
     pub(super) dtype: String,
