@@ -127,8 +127,8 @@ pub(super) fn check(input: &mut Input) {
     let deleted = Cell::new(0);
     let mut place = structure(input, tensor, &deleted);
     let place = NonNull::new(place[input.pad..].as_mut_ptr()).expect("memory");
-    // SAFETY: the structure lies there, and its lists are as long as it says. Elements are only read
-    // in the memory.
+    // SAFETY: the structure lies there, and its lists are as long as it says. Elements are only
+    // read in the memory.
     let array = unsafe {
         let managed = match input.version {
             Some(_) => Managed::versioned(place.cast()),

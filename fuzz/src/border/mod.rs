@@ -1,6 +1,6 @@
-//! Structures that describe memory: tensors of DLPack, buffers of PEP 3118, arrays of Arrow, with any
-//! fields. What contradicts itself is refused, by rules in arithmetic that cannot overflow. All else
-//! has the answers of a nested loop.
+//! Structures that describe memory: tensors of DLPack, buffers of PEP 3118, arrays of Arrow, with
+//! any fields. What contradicts itself is refused, by rules in arithmetic that cannot overflow. All
+//! else has the answers of a nested loop.
 //!
 //! Nobody can find out where memory ends. So elements are only asked about if they lie in the
 //! memory of the input; all others have to be described without being read.

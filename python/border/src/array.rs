@@ -126,9 +126,9 @@ impl<O> Array<O> {
     /// If there is not one place for each element.
     pub fn copy(format: Format, mut bytes: Vec<u8>, like: &Shape) -> Result<Self, Error> {
         let (shape, item) = (like.row_major(), format.size_in_bytes());
-        assert_eq!(bytes.len(), shape.len() * item, "one place for each element");
+        assert_eq!(bytes.len(), shape.elements() * item, "one place for each element");
         let (kind, data) = (Kind::Float(format), bytes.as_mut_ptr());
-        // SAFETY: a row-major shape without padding names `shape.len() * item` bytes, and the
+        // SAFETY: a row-major shape without padding names `shape.elements() * item` bytes, and the
         // assertion has found as many in the vector. The vector becomes the owner. Moving a vector
         // does not move its allocation.
         unsafe { Self::kept(kind, data, (item, item), shape, false, Keep::Copy(bytes)) }
@@ -148,7 +148,7 @@ impl<O> Array<O> {
         bitmap: *const u8,
         first: usize,
     ) -> Result<Self, Error> {
-        let bytes = first.checked_add(self.shape.len()).map(|bits| bits.div_ceil(8));
+        let bytes = first.checked_add(self.shape.elements()).map(|bits| bits.div_ceil(8));
         let bytes = bytes.filter(|&bytes| bitmap.addr().checked_add(bytes).is_some());
         let bytes = bytes.ok_or_else(|| layout("the bitmap of x fits into no memory"))?;
         Ok(Self { validity: Some((bitmap, bytes, first)), ..self })

@@ -57,7 +57,8 @@ impl Buffer {
             return Err(crate::kind("x has rows behind pointers: pass a contiguous copy"));
         }
         // The bytes of all elements without gaps, whatever the strides are.
-        let bytes = shape.len().checked_mul(item).and_then(|bytes| isize::try_from(bytes).ok());
+        let bytes =
+            shape.elements().checked_mul(item).and_then(|bytes| isize::try_from(bytes).ok());
         if bytes != Some(self.len) {
             let len = self.len;
             return Err(layout(format!(

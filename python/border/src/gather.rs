@@ -33,7 +33,7 @@ impl<O> Array<O> {
     /// The bytes of all elements in row-major order, in the order of the machine.
     fn row_major_bytes(&self) -> Result<Vec<u8>, Error> {
         let (sizes, strides) = (self.shape().sizes(), self.shape().strides());
-        let elements = self.shape().len();
+        let elements = self.shape().elements();
         let (len, mut copy) = (elements.saturating_mul(self.item), Vec::new());
         // A broadcast array has more elements than its memory.
         copy.try_reserve_exact(len).map_err(|_| Error::Memory(len))?;

@@ -23,8 +23,8 @@ impl Shape {
     /// The shape of `rank` dimensions. `dimension` returns the size and the stride of each.
     ///
     /// # Errors
-    /// [`Error::Layout`] for more than 64 dimensions, of which `dimension` is asked nothing, and for
-    /// a negative size.
+    /// [`Error::Layout`] for more than 64 dimensions, about which `dimension` is not asked, and for a
+    /// negative size.
     #[inline]
     pub fn new(rank: usize, dimension: impl Fn(usize) -> (isize, isize)) -> Result<Self, Error> {
         if rank > MOST_DIMENSIONS {
@@ -104,7 +104,7 @@ impl Shape {
     /// The number of elements, at most `usize::MAX`.
     #[inline]
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn elements(&self) -> usize {
         if self.sizes().contains(&0) {
             return 0;
         }
@@ -117,7 +117,7 @@ impl Shape {
         let wanted = self.row_major();
         let strides = self.strides().iter().zip(wanted.strides());
         let mut dimensions = self.sizes().iter().zip(strides);
-        self.len() == 0 || dimensions.all(|(&size, (own, wanted))| size == 1 || own == wanted)
+        self.elements() == 0 || dimensions.all(|(&size, (own, wanted))| size == 1 || own == wanted)
     }
 
     /// Whether the elements lie one after the other, in any order of dimensions and any direction.
@@ -130,7 +130,7 @@ impl Shape {
             dimensions.map(|(s, stride)| (stride.unsigned_abs(), *s)).collect();
         dimensions.sort_unstable();
         let mut reach = 1usize;
-        self.len() == 0
+        self.elements() == 0
             || dimensions.into_iter().all(|(stride, size)| {
                 let follows = stride == reach;
                 reach = reach.saturating_mul(size);

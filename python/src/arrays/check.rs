@@ -59,7 +59,7 @@ fn message(name: &str, array: &Array<'_>, census: &Census) -> String {
         Kind::Float(format) => format.name(),
         Kind::Bool | Kind::Integer => "integers",
     };
-    let all = array.shape().len();
+    let all = array.shape().elements();
     let mut text =
         format!("{name}: {total} of {all} elements {is} not finite ({format}, shape {sizes:?})");
     for (label, count, first) in census.classes() {

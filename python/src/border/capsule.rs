@@ -50,14 +50,15 @@ fn take<'py>(capsule: &Bound<'py, PyCapsule>) -> PyResult<Array<'py>> {
             _ => Err(PyErr::fetch(capsule.py())),
         }
     };
-    // SAFETY: a capsule of one of these names holds this structure, which is ours once the capsule
-    // is renamed. The owner drops the tensor: see there for the GIL.
     let managed = if let Ok(tensor) = capsule.pointer_checked(Some(c"dltensor_versioned")) {
         rename(c"used_dltensor_versioned")?;
+        // SAFETY: a capsule of this name holds this structure. It is ours, since the capsule is
+        // renamed. `Owner` drops it, in a thread that holds the GIL.
         unsafe { Managed::versioned(tensor.cast()) }
     } else {
         let tensor = capsule.pointer_checked(Some(c"dltensor"))?;
         rename(c"used_dltensor")?;
+        // SAFETY: as above.
         unsafe { Managed::unversioned(tensor.cast()) }
     };
     // SAFETY: the producer described the tensor, which the owner keeps alive.
