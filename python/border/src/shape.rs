@@ -23,8 +23,8 @@ impl Shape {
     /// The shape of `rank` dimensions. `dimension` returns the size and the stride of each.
     ///
     /// # Errors
-    /// [`Error::Layout`] for more than 64 dimensions, about which `dimension` is not asked, and for a
-    /// negative size.
+    /// [`Error::Layout`] for more than 64 dimensions, about which `dimension` is not asked, and for
+    /// a negative size.
     #[inline]
     pub fn new(rank: usize, dimension: impl Fn(usize) -> (isize, isize)) -> Result<Self, Error> {
         if rank > MOST_DIMENSIONS {

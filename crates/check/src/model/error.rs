@@ -56,8 +56,8 @@ pub enum Error {
     /// The file is of this kind. It may hold tensors, but this crate has no reader for it.
     #[error("not looked at: {0}")]
     NotRead(&'static str),
-    /// This build leaves out the reader of this format, or that of URLs. The feature of this name adds
-    /// it.
+    /// This build leaves out the reader of this format, or that of URLs. The feature of this name
+    /// adds it.
     #[error("this build cannot read it: add --features {0} to the build")]
     NotBuilt(&'static str),
     /// The format names other files, and bytes alone have no folder.

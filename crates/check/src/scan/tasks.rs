@@ -1,5 +1,5 @@
-//! The tasks of a check: pieces of files, which threads take one by one. The check of a file and the
-//! check of pieces for a cluster run here.
+//! The tasks of a check: pieces of files, which threads take one by one. The check of a file and
+//! the check of pieces for a cluster run here.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -136,8 +136,9 @@ impl<'a> Task<'a> {
     }
 }
 
-/// Looks at the pieces of `count` tasks with several threads. Bytes that lie close to each other are
-/// read together. Shows the bytes of tensors to the witness, and the answer to each task to `done`.
+/// Looks at the pieces of `count` tasks with several threads. Bytes that lie close to each other
+/// are read together. Shows the bytes of tensors to the witness, and the answer to each task to
+/// `done`.
 ///
 /// # Errors
 /// [`Error`] if data cannot be read or decoded, or if the observer asked to stop; the errors of

@@ -67,9 +67,9 @@ pub const PIECE: NonZeroUsize = NonZeroUsize::new(256 << 20).unwrap();
 /// reading the data. Elements, blocks and parts of tables stay whole. Data that has to be decoded
 /// as a stream is one piece for each tensor.
 ///
-/// The file is a path or, with the feature `remote`, a URL: see [`check_url`](crate::check_url). For a format without
-/// a header at the beginning, a URL is downloaded as a whole, both here and in the check of each
-/// piece that has to be decoded.
+/// The file is a path or, with the feature `remote`, a URL: see [`check_url`](crate::check_url).
+/// For a format without a header at the beginning, a URL is downloaded as a whole, both here and in
+/// the check of each piece that has to be decoded.
 ///
 /// The stored members of an archive have checksums. Each member is cut into pieces for its
 /// checksum, so bytes of numbers in it are in two pieces.
