@@ -106,8 +106,8 @@ impl FileFormat {
     /// As [`FileFormat::detect`] of a whole file, with the reason if there is no format.
     ///
     /// # Errors
-    /// [`Error::NotBuilt`], [`Error::NotRead`], [`Error::LfsPointer`], [`Error::Text`] or
-    /// [`Error::Unknown`].
+    /// [`Error::NotBuilt`], [`Error::NotRead`], [`Error::LfsPointer`], [`Error::Text`],
+    /// [`Error::Picture`] or [`Error::Unknown`].
     pub(crate) fn of_file(bytes: &[u8], path: Option<&Path>) -> Result<Self, Error> {
         if bytes.starts_with(signatures::LFS_POINTER) {
             return Err(Error::LfsPointer);
