@@ -29,6 +29,11 @@ impl Indices {
         }
     }
 
+    /// Inserts the indices of another set of the same axis.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word |= other);
+    }
+
     /// The report on this axis. Each index represents `unit` indices of the axis.
     pub(super) fn places(&self, unit: usize) -> AxisPlaces {
         let indices = self.words.iter().map(|word| word.count_ones() as usize).sum::<usize>();

@@ -140,6 +140,14 @@ impl Collector {
         }
     }
 
+    /// Adds the places of another part of the same tensor.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.wrong |= other.wrong;
+        self.count += other.count;
+        self.indices.iter_mut().zip(&other.indices).for_each(|(own, other)| own.merge(other));
+        self.draft.iter_mut().zip(&other.draft).for_each(|(own, other)| own.merge(other));
+    }
+
     /// The places. None if there are no bad units, or if a unit was added that the tensor does not
     /// have.
     pub(crate) fn finish(self) -> Option<Places> {

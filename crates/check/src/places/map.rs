@@ -124,6 +124,11 @@ impl Draft {
         self.counts[cell * columns.count() + column / columns.step] += units;
     }
 
+    /// Adds what another draft of the same tensor has counted.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(units, more)| *units += more);
+    }
+
     /// The map, in elements.
     pub(super) fn finish(self, unit: usize) -> Map {
         let Self { mut map, counts, .. } = self;

@@ -89,18 +89,23 @@ fn task<'a>(source: &'a dyn ReadAt, tensor: &'a Tensor, piece: Cut, asked: Asked
     Task { piece, source, name, whole: Whole::Tensor(&tensor.content, &tensor.data), asked }
 }
 
-/// Looks at a tensor, piece after piece in order, with this scanner only.
+/// The pieces of a tensor, in order.
+pub(super) fn pieces(source: &dyn ReadAt, tensor: &Tensor) -> Vec<Cut> {
+    split(slice::from_ref(tensor), &[], PIECE.max(source.reads().step))
+}
+
+/// Looks at pieces of a tensor in order, with this scanner only.
 ///
 /// # Errors
 /// As [`scan`].
 pub(super) fn scan_in_order(
     source: &dyn ReadAt,
     tensor: &Tensor,
+    pieces: &[Cut],
     scanner: &mut Scanner<'_>,
     options: &Options,
 ) -> Result<(), Error> {
-    let pieces = split(slice::from_ref(tensor), &[], PIECE.max(source.reads().step));
-    let tasks = pieces.into_iter().map(|piece| task(source, tensor, piece, options.asked()));
+    let tasks = pieces.iter().map(|&piece| task(source, tensor, piece, options.asked()));
     run_in_order(tasks, scanner, options)
 }
 

@@ -1,17 +1,19 @@
 //! The second look at bad tensors, for the places of their bad numbers.
 
 use std::collections::BTreeMap;
-use std::thread;
+use std::sync::Mutex;
 
 use nonfinite::Predicate;
 
 use super::look::{Look, Marks};
-use super::pieces::scan_in_order;
+use super::pieces::{pieces, scan_in_order};
 use super::scanner::Scanner;
+use super::split::Cut;
 use super::tally::Tally;
 use crate::model::{ByKind, Content, Data, Error, Kinds, ReadAt, Tensor};
 use crate::options::Options;
 use crate::places::{Collector, Map, Places};
+use crate::sync::{for_each, lock};
 
 /// The places in bad tensors, as [`Options::places`] and [`Options::draw`] ask for them, by the
 /// index of the tensor.
@@ -39,14 +41,13 @@ pub(crate) fn places(
         let lengths = bad.iter().map(|(_, bad)| bad.tensor.data.length() as u64);
         observer.started(lengths.fold(0, u64::saturating_add));
     }
-    let threads = options.threads();
     let mut lit = 0;
     // Takes as many tensors at a time as there are threads, so that few maps are in memory. The
     // decision which maps to keep follows the order of the tensors, so the report does not depend
     // on the timing of threads.
-    for bad in bad.chunks(threads) {
-        for ((index, _), places) in bad.iter().zip(at_once(source, bad, options)) {
-            let Some(mut places) = places? else { continue };
+    for bad in bad.chunks(options.threads()) {
+        for ((index, _), places) in bad.iter().zip(at_once(source, bad, options)?) {
+            let Some(mut places) = places else { continue };
             let more = places.map.as_ref().map_or(0, |map| map.lit.len());
             if lit + more > Map::MOST_LIT {
                 places.map = None;
@@ -59,27 +60,45 @@ pub(crate) fn places(
     Ok(found)
 }
 
-type Answer = Result<Option<Places>, Error>;
-
 /// Fewer bytes than this are not worth a thread.
 const FEW: usize = 1 << 20;
 
-/// Looks at these tensors with a thread for each, unless they are short.
-fn at_once(source: &dyn ReadAt, bad: &[(usize, Bad<'_>)], options: &Options) -> Vec<Answer> {
-    let one = |(_, bad): &(usize, Bad<'_>)| bad.places(source, options);
+/// Looks at these tensors with all threads: each takes consecutive pieces of a tensor.
+fn at_once(
+    source: &dyn ReadAt,
+    bad: &[(usize, Bad<'_>)],
+    options: &Options,
+) -> Result<Vec<Option<Places>>, Error> {
     let bytes = bad.iter().map(|(_, bad)| bad.tensor.data.length());
-    if bytes.fold(0, usize::saturating_add) < FEW {
-        return bad.iter().map(one).collect();
+    let is_short = bytes.fold(0, usize::saturating_add) < FEW;
+    let most = options.threads().max(source.reads().at_once);
+    let threads = if is_short { 1 } else { most };
+    let mut parts = Vec::new();
+    for (at, (_, bad)) in bad.iter().enumerate() {
+        if bad.marks(options).is_none() {
+            options.advance(bad.tensor.data.length())?;
+            continue;
+        }
+        let pieces = pieces(source, bad.tensor);
+        let length = pieces.len().div_ceil(threads).max(1);
+        parts.extend(pieces.chunks(length).map(|pieces| (at, pieces.to_vec())));
     }
-    let [first, others @ ..] = bad else { return Vec::new() };
-    thread::scope(|scope| {
-        let others: Vec<_> = others.iter().map(|bad| scope.spawn(move || one(bad))).collect();
-        let joined = others.into_iter().map(|thread| match thread.join() {
-            Ok(answer) => answer,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        [one(first)].into_iter().chain(joined).collect()
-    })
+    let found: Vec<Mutex<Option<Collector>>> = bad.iter().map(|_| Mutex::default()).collect();
+    for_each(
+        &parts,
+        threads,
+        || (),
+        |(), (at, pieces)| {
+            let Some(collector) = bad[*at].1.look(source, pieces, options)? else { return Ok(()) };
+            let mut found = lock(&found[*at]);
+            match &mut *found {
+                Some(all) => all.merge(&collector),
+                None => *found = Some(collector),
+            }
+            Ok::<_, Error>(())
+        },
+    )?;
+    Ok(found.into_iter().map(|found| lock(&found).take()?.finish()).collect())
 }
 
 /// A tensor to look at again.
@@ -97,7 +116,8 @@ impl<'a> Bad<'a> {
         (!kinds.is_empty()).then_some(Self { tensor, kinds, found })
     }
 
-    fn places(&self, source: &dyn ReadAt, options: &Options) -> Answer {
+    /// What marks the bad numbers. None for a tensor without places.
+    fn marks(&self, options: &Options) -> Option<Marks> {
         let (unit, shared) = match self.tensor.content {
             Content::Floats { parts, .. } => (1, parts.max(1)),
             Content::Blocks { blocks, .. } => {
@@ -107,21 +127,29 @@ impl<'a> Bad<'a> {
             Content::AlwaysFinite
             | Content::NotFloat
             | Content::Unreadable(_)
-            | Content::Damaged(_) => return Ok(None),
+            | Content::Damaged(_) => return None,
         };
-        let Some(collector) = Collector::new(self.tensor, unit, options.draw) else {
-            return options.advance(self.tensor.data.length()).map(|()| None);
-        };
+        let collector = Collector::new(self.tensor, unit, options.draw)?;
         // Nulls may be left out between the numbers of a column.
         let has_gaps = match self.tensor.data {
             Data::Column(_) => true,
             Data::Input(_) | Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) => false,
         };
-        let marks = Marks::new(collector, self.predicates(), shared, has_gaps);
+        Some(Marks::new(collector, self.predicates(), shared, has_gaps))
+    }
+
+    /// The places in consecutive pieces.
+    fn look(
+        &self,
+        source: &dyn ReadAt,
+        pieces: &[Cut],
+        options: &Options,
+    ) -> Result<Option<Collector>, Error> {
+        let Some(marks) = self.marks(options) else { return Ok(None) };
         let mut scanner = Scanner::with(Look::Mark(Box::new(marks)));
-        scan_in_order(source, self.tensor, &mut scanner, options)?;
+        scan_in_order(source, self.tensor, pieces, &mut scanner, options)?;
         match scanner.into_look() {
-            Look::Mark(marks) => Ok(marks.collector.finish()),
+            Look::Mark(marks) => Ok(Some(marks.collector)),
             Look::Count(_) => Ok(None),
         }
     }
