@@ -159,13 +159,13 @@ pub(crate) fn report(
         let lengths = seen.map(|(_, tensor)| tensor.data.length() as u64);
         observer.started(lengths.fold(0, u64::saturating_add));
     }
-    let (tallies, damaged) = scan(source, tensors, checksums, witness, options)?;
-    let mut places = places(source, tensors, &tallies, options)?;
-    let reports = tensors.iter().zip(&tallies).enumerate();
+    let scanned = scan(source, tensors, checksums, witness, options)?;
+    let mut places = places(source, tensors, &scanned, options)?;
+    let reports = tensors.iter().zip(&scanned.tallies).enumerate();
     let report = |(index, (tensor, tally))| {
         TensorReport::new(Outline::of(tensor), tally, places.remove(&index), options)
     };
     let mut reports: Vec<_> = reports.map(report).collect();
-    reports.extend(damaged.into_iter().map(|part| TensorReport::unseen(part, options)));
+    reports.extend(scanned.damaged.into_iter().map(|part| TensorReport::unseen(part, options)));
     Ok(Report { format, tensors: reports, other_files: other_files(tensors) })
 }

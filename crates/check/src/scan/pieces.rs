@@ -1,14 +1,14 @@
 //! Looks at the data of a file: cuts tensors into pieces, and threads take piece after piece.
 
-use std::slice;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
 
 use crc32fast::Hasher;
 
 use super::scanner::{Scanner, Witness};
 use super::split::{Cut, Target, split, wanted};
 use super::tally::Tally;
-use super::tasks::{Answer, Task, Whole, run, run_in_order};
+use super::tasks::{Answer, Task, Whole, look_and_release, run};
 use crate::model::{Checksum, Data, Error, Outline, ReadAt, Tensor};
 use crate::options::{Asked, Options};
 use crate::sync::lock;
@@ -17,8 +17,20 @@ use crate::sync::lock;
 /// enough that all threads end at about the same time.
 const PIECE: usize = 4 << 20;
 
-/// Looks at all tensors, and returns a tally for each. Verifies the checksums, and returns the
-/// damaged parts of other files. Shows the bytes to the witness.
+/// What was found in the tensors of a file.
+pub(crate) struct Scanned {
+    /// A tally for each tensor.
+    pub(crate) tallies: Vec<Tally>,
+    /// For each tensor, if places are asked for: the pieces with NaN or infinity, in order.
+    pub(super) bad: Vec<Vec<(Cut, Tally)>>,
+    /// The parts of other files whose checksum is wrong.
+    pub(crate) damaged: Vec<Outline>,
+}
+
+/// The sum of the tallies of a tensor, and its pieces with NaN or infinity.
+type OfTensor = (Tally, Vec<(Cut, Tally)>);
+
+/// Looks at all tensors. Verifies the checksums. Shows the bytes to the witness.
 ///
 /// # Errors
 /// [`Error`] if data cannot be decoded, if a checksum of the input is wrong, or if the observer
@@ -29,7 +41,7 @@ pub(crate) fn scan(
     checksums: &[Checksum],
     witness: Option<&dyn Witness>,
     options: &Options,
-) -> Result<(Vec<Tally>, Vec<Outline>), Error> {
+) -> Result<Scanned, Error> {
     let most = PIECE.max(source.reads().step);
     let mut pieces = split(tensors, checksums, most);
     if let Some(witness) = witness {
@@ -46,7 +58,8 @@ pub(crate) fn scan(
         // other and the bytes are still in a cache.
         pieces.sort_by_key(|piece| place(piece, tensors, checksums));
     }
-    let tallies: Vec<Mutex<Tally>> = tensors.iter().map(|_| Mutex::default()).collect();
+    let tallies: Vec<Mutex<OfTensor>> = tensors.iter().map(|_| Mutex::default()).collect();
+    let places = options.places || options.draw;
     // For each part with a checksum: the checksums of its pieces, with the places of the pieces.
     let sums: Vec<Mutex<Vec<(usize, Hasher)>>> =
         checksums.iter().map(|_| Mutex::default()).collect();
@@ -63,7 +76,13 @@ pub(crate) fn scan(
     run(pieces.len(), task, witness, options, |index, answer| {
         let piece = &pieces[index];
         match (piece.of, answer) {
-            (Target::Tensor(index), Answer::Tally(tally)) => lock(&tallies[index]).merge(tally),
+            (Target::Tensor(index), Answer::Tally(tally)) => {
+                let (all, bad) = &mut *lock(&tallies[index]);
+                all.merge(tally);
+                if places && tally.found.into_array().iter().any(|found| found.count > 0) {
+                    bad.push((*piece, tally));
+                }
+            }
             (Target::Checksum(index), Answer::Checksum(sum)) => {
                 lock(&sums[index]).push((piece.start, sum));
             }
@@ -80,7 +99,10 @@ pub(crate) fn scan(
         sums.iter().for_each(|(_, sum)| whole.combine(sum));
         damaged.extend(checksum.verify(whole.finalize())?);
     }
-    Ok((tallies.into_iter().map(|tally| *lock(&tally)).collect(), damaged))
+    let found = tallies.into_iter().map(|tally| std::mem::take(&mut *lock(&tally)));
+    let (tallies, mut bad): (Vec<_>, Vec<_>) = found.unzip();
+    bad.iter_mut().for_each(|bad| bad.sort_unstable_by_key(|(piece, _)| piece.start));
+    Ok(Scanned { tallies, bad, damaged })
 }
 
 /// A task for a piece of a tensor.
@@ -89,24 +111,21 @@ fn task<'a>(source: &'a dyn ReadAt, tensor: &'a Tensor, piece: Cut, asked: Asked
     Task { piece, source, name, whole: Whole::Tensor(&tensor.content, &tensor.data), asked }
 }
 
-/// The pieces of a tensor, in order.
-pub(super) fn pieces(source: &dyn ReadAt, tensor: &Tensor) -> Vec<Cut> {
-    split(slice::from_ref(tensor), &[], PIECE.max(source.reads().step))
-}
-
-/// Looks at pieces of a tensor in order, with this scanner only.
+/// Looks at a piece of a tensor, with this scanner only. `decoded` counts the bytes that were
+/// decoded since the memory of the map was given back.
 ///
 /// # Errors
 /// As [`scan`].
-pub(super) fn scan_in_order(
+pub(super) fn scan_again(
     source: &dyn ReadAt,
     tensor: &Tensor,
-    pieces: &[Cut],
+    piece: Cut,
     scanner: &mut Scanner<'_>,
+    decoded: &AtomicUsize,
     options: &Options,
 ) -> Result<(), Error> {
-    let tasks = pieces.iter().map(|&piece| task(source, tensor, piece, options.asked()));
-    run_in_order(tasks, scanner, options)
+    let task = task(source, tensor, piece, options.asked());
+    look_and_release(&task, None, scanner, decoded, options).map(drop)
 }
 
 /// The offset of a piece in the file. The maximum if the piece is not in the file.
@@ -128,7 +147,7 @@ fn place(piece: &Cut, tensors: &[Tensor], checksums: &[Checksum]) -> usize {
 mod tests {
     use std::io;
     use std::ops::Range;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::Ordering;
 
     use super::*;
     use crate::model::{ByteOrder, Column, Content, See, ShowError};
@@ -183,7 +202,7 @@ mod tests {
             let data = Data::Column(Box::new(Nulls(parts)));
             let tensor = Tensor::new(String::new(), "", vec![0], floats, data);
             let map = Map::default();
-            scan(&map, &[tensor], &[], None, &Options::default()).expect("nothing is wrong");
+            assert!(scan(&map, &[tensor], &[], None, &Options::default()).is_ok());
             assert_eq!(map.released.into_inner(), expected, "{parts} parts");
         }
     }

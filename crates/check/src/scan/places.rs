@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
 
 use nonfinite::Predicate;
 
 use super::look::{Look, Marks};
-use super::pieces::{pieces, scan_in_order};
+use super::pieces::{Scanned, scan_again};
 use super::scanner::Scanner;
 use super::split::Cut;
 use super::tally::Tally;
@@ -23,22 +24,24 @@ use crate::sync::{for_each, lock};
 pub(crate) fn places(
     source: &dyn ReadAt,
     tensors: &[Tensor],
-    tallies: &[Tally],
+    scanned: &Scanned,
     options: &Options,
 ) -> Result<BTreeMap<usize, Places>, Error> {
     let mut found = BTreeMap::new();
     if !options.places && !options.draw {
         return Ok(found);
     }
-    let tensors = tensors.iter().zip(tallies).enumerate();
-    let bad = tensors
-        .filter_map(|(index, (tensor, tally))| Some((index, Bad::new(tensor, tally, options)?)));
+    let bad = tensors.iter().enumerate();
+    let bad = bad.filter_map(|(index, tensor)| {
+        let (tally, pieces) = (&scanned.tallies[index], &scanned.bad[index]);
+        Some((index, Bad::new(tensor, tally, pieces, options)?))
+    });
     let bad: Vec<_> = bad.collect();
     if bad.is_empty() {
         return Ok(found);
     }
     if let Some(observer) = &options.observer {
-        let lengths = bad.iter().map(|(_, bad)| bad.tensor.data.length() as u64);
+        let lengths = bad.iter().map(|(_, bad)| bad.length() as u64);
         observer.started(lengths.fold(0, u64::saturating_add));
     }
     let mut lit = 0;
@@ -63,33 +66,35 @@ pub(crate) fn places(
 /// Fewer bytes than this are not worth a thread.
 const FEW: usize = 1 << 20;
 
-/// Looks at these tensors with all threads: each takes consecutive pieces of a tensor.
+/// Looks at the bad pieces of these tensors with all threads: each takes some pieces of a tensor.
 fn at_once(
     source: &dyn ReadAt,
     bad: &[(usize, Bad<'_>)],
     options: &Options,
 ) -> Result<Vec<Option<Places>>, Error> {
-    let bytes = bad.iter().map(|(_, bad)| bad.tensor.data.length());
+    let bytes = bad.iter().map(|(_, bad)| bad.length());
     let is_short = bytes.fold(0, usize::saturating_add) < FEW;
     let most = options.threads().max(source.reads().at_once);
     let threads = if is_short { 1 } else { most };
     let mut parts = Vec::new();
     for (at, (_, bad)) in bad.iter().enumerate() {
         if bad.marks(options).is_none() {
-            options.advance(bad.tensor.data.length())?;
+            options.advance(bad.length())?;
             continue;
         }
-        let pieces = pieces(source, bad.tensor);
-        let length = pieces.len().div_ceil(threads).max(1);
-        parts.extend(pieces.chunks(length).map(|pieces| (at, pieces.to_vec())));
+        let length = bad.pieces.len().div_ceil(threads).max(1);
+        parts.extend(bad.pieces.chunks(length).map(|pieces| (at, pieces)));
     }
     let found: Vec<Mutex<Option<Collector>>> = bad.iter().map(|_| Mutex::default()).collect();
+    let decoded = AtomicUsize::new(0);
     for_each(
         &parts,
         threads,
         || (),
         |(), (at, pieces)| {
-            let Some(collector) = bad[*at].1.look(source, pieces, options)? else { return Ok(()) };
+            let Some(collector) = bad[*at].1.look(source, pieces, &decoded, options)? else {
+                return Ok(());
+            };
             let mut found = lock(&found[*at]);
             match &mut *found {
                 Some(all) => all.merge(&collector),
@@ -104,16 +109,27 @@ fn at_once(
 /// A tensor to look at again.
 struct Bad<'a> {
     tensor: &'a Tensor,
+    pieces: &'a [(Cut, Tally)],
     kinds: Kinds,
     found: Kinds,
 }
 
 impl<'a> Bad<'a> {
     /// None for a tensor that is not bad.
-    fn new(tensor: &'a Tensor, tally: &Tally, options: &Options) -> Option<Self> {
+    fn new(
+        tensor: &'a Tensor,
+        tally: &Tally,
+        pieces: &'a [(Cut, Tally)],
+        options: &Options,
+    ) -> Option<Self> {
         let found = tally.found.map(|found| found.count > 0);
         let kinds = options.bad(&tensor.description, found);
-        (!kinds.is_empty()).then_some(Self { tensor, kinds, found })
+        (!kinds.is_empty()).then_some(Self { tensor, pieces, kinds, found })
+    }
+
+    /// Bytes of the bad pieces.
+    fn length(&self) -> usize {
+        self.pieces.iter().fold(0, |length, (piece, _)| length.saturating_add(piece.length))
     }
 
     /// What marks the bad numbers. None for a tensor without places.
@@ -138,16 +154,33 @@ impl<'a> Bad<'a> {
         Some(Marks::new(collector, self.predicates(), shared, has_gaps))
     }
 
-    /// The places in consecutive pieces.
+    /// The places in some pieces, which are in order. A piece with few bad numbers is not read
+    /// again: its tally knows the first of each kind.
     fn look(
         &self,
         source: &dyn ReadAt,
-        pieces: &[Cut],
+        pieces: &[(Cut, Tally)],
+        decoded: &AtomicUsize,
         options: &Options,
     ) -> Result<Option<Collector>, Error> {
         let Some(marks) = self.marks(options) else { return Ok(None) };
         let mut scanner = Scanner::with(Look::Mark(Box::new(marks)));
-        scan_in_order(source, self.tensor, pieces, &mut scanner, options)?;
+        for (piece, tally) in pieces {
+            let found = tally.found.zip(self.kinds).into_array().into_iter();
+            let found: Vec<_> =
+                found.filter(|(_, is_bad)| *is_bad).map(|(found, _)| found).collect();
+            match scanner.look() {
+                Look::Mark(marks) if found.iter().all(|found| found.count <= 1) => {
+                    let mut places: Vec<_> = found.iter().filter_map(|found| found.first).collect();
+                    places.sort_unstable();
+                    places.iter().for_each(|(place, _)| marks.collector.add(place / marks.shared));
+                    options.advance(piece.length)?;
+                }
+                _ => {
+                    scan_again(source, self.tensor, *piece, &mut scanner, decoded, options)?;
+                }
+            }
+        }
         match scanner.into_look() {
             Look::Mark(marks) => Ok(Some(marks.collector)),
             Look::Count(_) => Ok(None),

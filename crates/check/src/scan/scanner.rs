@@ -65,6 +65,11 @@ impl Scanner<'_> {
         Self { look, witness: None, buffer, numbers, selection }
     }
 
+    /// The action.
+    pub(super) fn look(&mut self) -> &mut Look {
+        &mut self.look
+    }
+
     /// The action, with its findings.
     pub(super) fn into_look(self) -> Look {
         self.look

@@ -170,19 +170,6 @@ pub(crate) fn run<'a, E: From<Error> + Send>(
     })
 }
 
-/// Looks at tasks in order, with this scanner only.
-pub(super) fn run_in_order<'a>(
-    tasks: impl Iterator<Item = Task<'a>>,
-    scanner: &mut Scanner<'_>,
-    options: &Options,
-) -> Result<(), Error> {
-    let decoded = AtomicUsize::new(0);
-    for task in tasks {
-        look_and_release(&task, None, scanner, &decoded, options)?;
-    }
-    Ok(())
-}
-
 /// The tasks whose bytes are read together, in order, and how many reads should be under way.
 fn groups<'a>(count: usize, task: impl Fn(usize) -> Task<'a>) -> (Vec<Range<usize>>, usize) {
     let mut groups: Vec<Range<usize>> = Vec::new();
@@ -231,7 +218,7 @@ fn window<'a, 'b>(
 
 /// Looks at a piece. Also counts the bytes decoded from the map, and gives its memory back from
 /// time to time.
-fn look_and_release(
+pub(super) fn look_and_release(
     task: &Task<'_>,
     window: Option<(&[u8], usize)>,
     scanner: &mut Scanner<'_>,
