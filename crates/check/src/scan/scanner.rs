@@ -285,9 +285,9 @@ impl Scanner<'_> {
             options.advance(0)?;
             return Ok(hasher);
         }
-        let step = source.reads().step.min(range.len());
+        let step = source.reads().step.clamp(1, range.len().max(1));
         self.buffer.resize(step.max(self.buffer.len()), 0);
-        for start in range.clone().step_by(step.max(1)) {
+        for start in range.clone().step_by(step) {
             let chunk = &mut self.buffer[..step.min(range.end - start)];
             source
                 .read_exact_at(chunk, start)

@@ -197,19 +197,21 @@ fn groups<'a>(count: usize, task: impl Fn(usize) -> Task<'a>) -> (Vec<Range<usiz
     (groups, at_once)
 }
 
-/// Reads the bytes of a group. None if each task reads its own.
+/// Reads the bytes of a group. None if the only task of the group reads its own: from memory, or in
+/// several steps.
 fn window<'a, 'b>(
     group: &Range<usize>,
     task: impl Fn(usize) -> Task<'a>,
     buffer: &'b mut Vec<u8>,
 ) -> Result<Option<(&'b [u8], usize)>, Error> {
-    if group.len() == 1 {
-        return Ok(None);
-    }
     let first = task(group.start);
     let bounds = first.bytes().zip(task(group.end - 1).bytes());
     let Some(((source, start), (_, end))) = bounds else { return Ok(None) };
-    buffer.resize(end.end - start.start, 0);
+    let length = end.end - start.start;
+    if source.in_memory().is_some() || length > source.reads().step {
+        return Ok(None);
+    }
+    buffer.resize(length, 0);
     source
         .read_exact_at(buffer, start.start)
         .map_err(|error| Error::of_read(error, || first.name.to_owned()))?;
@@ -283,6 +285,7 @@ mod tests {
                 let mut buffer = Vec::new();
                 let window = window(group, task, &mut buffer).expect("bytes");
                 let first = ranges[group.start].start;
+                assert_eq!(window.is_none(), source.in_memory().is_some());
                 assert!(window.is_none_or(|(bytes, at)| at == first && bytes[0] == first as u8));
             }
             (groups.into_iter().map(|group| group.len()).collect::<Vec<_>>(), at_once)
