@@ -21,14 +21,11 @@ const PIECE: usize = 4 << 20;
 pub(crate) struct Scanned {
     /// A tally for each tensor.
     pub(crate) tallies: Vec<Tally>,
-    /// For each tensor, if places are asked for: the pieces with NaN or infinity, in order.
-    pub(super) bad: Vec<Vec<(Cut, Tally)>>,
+    /// If places are asked for: the pieces with NaN or infinity, in the order of the tensors.
+    pub(super) bad: Vec<(Cut, Tally)>,
     /// The parts of other files whose checksum is wrong.
     pub(crate) damaged: Vec<Outline>,
 }
-
-/// The sum of the tallies of a tensor, and its pieces with NaN or infinity.
-type OfTensor = (Tally, Vec<(Cut, Tally)>);
 
 /// Looks at all tensors. Verifies the checksums. Shows the bytes to the witness.
 ///
@@ -58,8 +55,8 @@ pub(crate) fn scan(
         // other and the bytes are still in a cache.
         pieces.sort_by_key(|piece| place(piece, tensors, checksums));
     }
-    let tallies: Vec<Mutex<OfTensor>> = tensors.iter().map(|_| Mutex::default()).collect();
-    let places = options.places || options.draw;
+    let tallies: Vec<Mutex<Tally>> = tensors.iter().map(|_| Mutex::default()).collect();
+    let (places, bad) = (options.places || options.draw, Mutex::new(Vec::new()));
     // For each part with a checksum: the checksums of its pieces, with the places of the pieces.
     let sums: Vec<Mutex<Vec<(usize, Hasher)>>> =
         checksums.iter().map(|_| Mutex::default()).collect();
@@ -77,10 +74,9 @@ pub(crate) fn scan(
         let piece = &pieces[index];
         match (piece.of, answer) {
             (Target::Tensor(index), Answer::Tally(tally)) => {
-                let (all, bad) = &mut *lock(&tallies[index]);
-                all.merge(tally);
+                lock(&tallies[index]).merge(tally);
                 if places && tally.found.into_array().iter().any(|found| found.count > 0) {
-                    bad.push((*piece, tally));
+                    lock(&bad).push((*piece, tally));
                 }
             }
             (Target::Checksum(index), Answer::Checksum(sum)) => {
@@ -99,9 +95,9 @@ pub(crate) fn scan(
         sums.iter().for_each(|(_, sum)| whole.combine(sum));
         damaged.extend(checksum.verify(whole.finalize())?);
     }
-    let found = tallies.into_iter().map(|tally| std::mem::take(&mut *lock(&tally)));
-    let (tallies, mut bad): (Vec<_>, Vec<_>) = found.unzip();
-    bad.iter_mut().for_each(|bad| bad.sort_unstable_by_key(|(piece, _)| piece.start));
+    let mut bad = std::mem::take(&mut *lock(&bad));
+    bad.sort_unstable_by_key(|(piece, _)| (piece.of, piece.start));
+    let tallies = tallies.into_iter().map(|tally| *lock(&tally)).collect();
     Ok(Scanned { tallies, bad, damaged })
 }
 

@@ -9,7 +9,7 @@ use nonfinite::Predicate;
 use super::look::{Look, Marks};
 use super::pieces::{Scanned, scan_again};
 use super::scanner::Scanner;
-use super::split::Cut;
+use super::split::{Cut, Target};
 use super::tally::Tally;
 use crate::model::{ByKind, Content, Data, Error, Kinds, ReadAt, Tensor};
 use crate::options::Options;
@@ -33,8 +33,10 @@ pub(crate) fn places(
     }
     let bad = tensors.iter().enumerate();
     let bad = bad.filter_map(|(index, tensor)| {
-        let (tally, pieces) = (&scanned.tallies[index], &scanned.bad[index]);
-        Some((index, Bad::new(tensor, tally, pieces, options)?))
+        let from =
+            |index| scanned.bad.partition_point(|(piece, _)| piece.of < Target::Tensor(index));
+        let pieces = &scanned.bad[from(index)..from(index + 1)];
+        Some((index, Bad::new(tensor, &scanned.tallies[index], pieces, options)?))
     });
     let bad: Vec<_> = bad.collect();
     if bad.is_empty() {
