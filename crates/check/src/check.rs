@@ -9,7 +9,7 @@ use crate::model::reader::Contents;
 use crate::model::{Data, Error, FileFormat, Outline, ReadAt, Source, Tensor};
 use crate::options::Options;
 use crate::remote::is_url;
-use crate::report::{Report, TensorReport};
+use crate::report::Report;
 use crate::scan::{Witness, places, scan};
 
 /// Checks a file.
@@ -160,12 +160,8 @@ pub(crate) fn report(
         observer.started(lengths.fold(0, u64::saturating_add));
     }
     let scanned = scan(source, tensors, checksums, witness, options)?;
-    let mut places = places(source, tensors, &scanned, options)?;
-    let reports = tensors.iter().zip(&scanned.tallies).enumerate();
-    let report = |(index, (tensor, tally))| {
-        TensorReport::new(Outline::of(tensor), tally, places.remove(&index), options)
-    };
-    let mut reports: Vec<_> = reports.map(report).collect();
-    reports.extend(scanned.damaged.into_iter().map(|part| TensorReport::unseen(part, options)));
-    Ok(Report { format, tensors: reports, other_files: other_files(tensors) })
+    let places = places(source, tensors, &scanned, options)?;
+    let reports = tensors.iter().map(Outline::of).zip(scanned.tallies);
+    let others = other_files(tensors);
+    Ok(Report::new(format, reports, places, scanned.damaged, others, options))
 }

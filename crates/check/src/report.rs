@@ -1,5 +1,6 @@
 //! The report of a check.
 
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::PathBuf;
 
@@ -26,6 +27,23 @@ pub struct Report {
 }
 
 impl Report {
+    /// The report on these tensors and on damaged parts of the file.
+    pub(crate) fn new(
+        format: FileFormat,
+        tensors: impl Iterator<Item = (Outline, Tally)>,
+        mut places: BTreeMap<usize, Places>,
+        damaged: Vec<Outline>,
+        other_files: Vec<PathBuf>,
+        options: &Options,
+    ) -> Self {
+        let report = |(index, (outline, tally)): (usize, (Outline, Tally))| {
+            TensorReport::new(outline, &tally, places.remove(&index), options)
+        };
+        let mut tensors: Vec<_> = tensors.enumerate().map(report).collect();
+        tensors.extend(damaged.into_iter().map(|part| TensorReport::unseen(part, options)));
+        Self { format, tensors, other_files }
+    }
+
     /// Whether a tensor is bad, by [`Options::fail_on`], [`Options::max_abs`] and
     /// [`Options::allow`].
     #[must_use]

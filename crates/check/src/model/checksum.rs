@@ -34,14 +34,6 @@ impl Checksum {
         // Only bytes in memory have neither. They are no file beside the input.
         path.or_else(|| Some(other.origin()?.location.into()))
     }
-
-    /// Compares the checksum with the checksum of the actual bytes; see [`verified`].
-    ///
-    /// # Errors
-    /// As [`verified`].
-    pub(crate) fn verify(&self, crc: u32) -> Result<Option<Outline>, Error> {
-        verified(&self.name, self.file(), crc == self.crc)
-    }
 }
 
 /// The result of the comparison of a checksum: None if it is right. A part of another file, such as

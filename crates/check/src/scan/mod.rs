@@ -1,5 +1,6 @@
 //! The scan: looks at tensors and adds up the findings.
 
+mod covered;
 mod finite_stats;
 mod look;
 mod pieces;
@@ -10,6 +11,7 @@ mod split;
 mod tally;
 mod tasks;
 
+pub(crate) use covered::Covered;
 pub(crate) use finite_stats::{Finite, Peak};
 pub(crate) use pieces::scan;
 pub(crate) use places::places;
@@ -17,4 +19,4 @@ pub(crate) use scanner::Witness;
 pub use split::Target;
 pub(crate) use split::{Cut, split};
 pub(crate) use tally::{KindTally, Tally};
-pub(crate) use tasks::{Answer, Task, Whole, run};
+pub(crate) use tasks::{Task, Whole, run};

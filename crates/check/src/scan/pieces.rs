@@ -3,13 +3,12 @@
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 
-use crc32fast::Hasher;
-
+use super::covered::Covered;
 use super::scanner::{Scanner, Witness};
 use super::split::{Cut, Target, split, wanted};
 use super::tally::Tally;
-use super::tasks::{Answer, Task, Whole, look_and_release, run};
-use crate::model::{Checksum, Data, Error, Outline, ReadAt, Tensor};
+use super::tasks::{Task, Whole, look_and_release, run};
+use crate::model::{Checksum, Data, Error, Outline, ReadAt, Tensor, verified};
 use crate::options::{Asked, Options};
 use crate::sync::lock;
 
@@ -55,11 +54,9 @@ pub(crate) fn scan(
         // other and the bytes are still in a cache.
         pieces.sort_by_key(|piece| place(piece, tensors, checksums));
     }
-    let tallies: Vec<Mutex<Tally>> = tensors.iter().map(|_| Mutex::default()).collect();
+    let seen: Vec<Mutex<Covered>> = tensors.iter().map(|_| Mutex::default()).collect();
+    let sums: Vec<Mutex<Covered>> = checksums.iter().map(|_| Mutex::default()).collect();
     let (places, bad) = (options.places || options.draw, Mutex::new(Vec::new()));
-    // For each part with a checksum: the checksums of its pieces, with the places of the pieces.
-    let sums: Vec<Mutex<Vec<(usize, Hasher)>>> =
-        checksums.iter().map(|_| Mutex::default()).collect();
     let task = |index: usize| match pieces[index] {
         piece @ Cut { of: Target::Tensor(index), .. } => {
             task(source, &tensors[index], piece, options.asked())
@@ -70,34 +67,28 @@ pub(crate) fn scan(
             Task { piece, source, name, whole, asked: options.asked() }
         }
     };
-    run(pieces.len(), task, witness, options, |index, answer| {
-        let piece = &pieces[index];
-        match (piece.of, answer) {
-            (Target::Tensor(index), Answer::Tally(tally)) => {
-                lock(&tallies[index]).merge(tally);
-                if places && tally.found.into_array().iter().any(|found| found.count > 0) {
-                    lock(&bad).push((*piece, tally));
-                }
-            }
-            (Target::Checksum(index), Answer::Checksum(sum)) => {
-                lock(&sums[index]).push((piece.start, sum));
-            }
-            // A tensor has a tally, and a checksum a sum.
-            (Target::Tensor(_) | Target::Checksum(_), _) => {}
+    run(pieces.len(), task, witness, options, |index, found| {
+        let piece = pieces[index];
+        let all = match piece.of {
+            Target::Tensor(index) => &seen[index],
+            Target::Checksum(index) => &sums[index],
+        };
+        let tally = found.tally;
+        let merged = lock(all).merge(found);
+        debug_assert_eq!(merged, Ok(()), "pieces do not overlap");
+        if places && tally.found.into_array().iter().any(|found| found.count > 0) {
+            lock(&bad).push((piece, tally));
         }
         Ok::<_, Error>(())
     })?;
     let mut damaged = Vec::new();
-    for (checksum, sums) in checksums.iter().zip(&sums) {
-        let mut sums = std::mem::take(&mut *lock(sums));
-        sums.sort_unstable_by_key(|(start, _)| *start);
-        let mut whole = Hasher::new();
-        sums.iter().for_each(|(_, sum)| whole.combine(sum));
-        damaged.extend(checksum.verify(whole.finalize())?);
+    for (checksum, covered) in checksums.iter().zip(&sums) {
+        let is_right = lock(covered).crc() == Some(checksum.crc);
+        damaged.extend(verified(&checksum.name, checksum.file(), is_right)?);
     }
     let mut bad = std::mem::take(&mut *lock(&bad));
     bad.sort_unstable_by_key(|(piece, _)| (piece.of, piece.start));
-    let tallies = tallies.into_iter().map(|tally| *lock(&tally)).collect();
+    let tallies = seen.into_iter().map(|covered| lock(&covered).tally).collect();
     Ok(Scanned { tallies, bad, damaged })
 }
 

@@ -6,8 +6,7 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crc32fast::Hasher;
-
+use super::covered::{Covered, CoveredRange};
 use super::scanner::{Scanner, Units, Witness};
 use super::split::{Cut, Target};
 use super::tally::Tally;
@@ -39,12 +38,6 @@ pub(crate) enum Whole<'a> {
     Checksum(Option<&'a dyn ReadAt>, usize),
 }
 
-/// What was found in a piece.
-pub(crate) enum Answer {
-    Tally(Tally),
-    Checksum(Hasher),
-}
-
 impl<'a> Task<'a> {
     /// The file and the range of the bytes. None if they are decoded or in memory already.
     fn bytes(&self) -> Option<(&'a dyn ReadAt, Range<usize>)> {
@@ -65,23 +58,34 @@ impl<'a> Task<'a> {
         window: Option<(&[u8], usize)>,
         scanner: &mut Scanner<'_>,
         options: &Options,
-    ) -> Result<Answer, Error> {
+    ) -> Result<Covered, Error> {
         let read = self.bytes();
         let (source, range) = match (&window, &read) {
             (Some((bytes, at)), Some((_, range))) => {
                 (bytes as &dyn ReadAt, range.start - at..range.end - at)
             }
             (None, Some((source, range))) => (*source, range.clone()),
-            (_, None) => return self.decoded(scanner, options).map(Answer::Tally),
+            (_, None) => return Ok(self.covered(None, self.decoded(scanner, options)?)),
         };
-        match self.whole {
+        Ok(match self.whole {
             Whole::Tensor(content, _) => {
-                scanner.source(source, range, self.units(content), options).map(Answer::Tally)
+                self.covered(None, scanner.source(source, range, self.units(content), options)?)
             }
             Whole::Checksum(..) => {
-                scanner.checksum(source, range, self.name, options).map(Answer::Checksum)
+                let sum = scanner.checksum(source, range, self.name, options)?;
+                self.covered(Some(sum.finalize()), Tally::default())
             }
-        }
+        })
+    }
+
+    /// The findings, as those of this piece.
+    fn covered(&self, crc: Option<u32>, tally: Tally) -> Covered {
+        let start = self.piece.start as u64;
+        let length = match self.whole {
+            Whole::Tensor(_, Data::Column(_)) => 1,
+            Whole::Tensor(..) | Whole::Checksum(..) => self.piece.length as u64,
+        };
+        Covered::new(CoveredRange { start, end: start + length, crc }, tally)
     }
 
     fn units(&self, content: &'a Content) -> Units<'a> {
@@ -137,7 +141,7 @@ impl<'a> Task<'a> {
 }
 
 /// Looks at the pieces of `count` tasks with several threads. Bytes that lie close to each other
-/// are read together. Shows the bytes of tensors to the witness, and the answer to each task to
+/// are read together. Shows the bytes of tensors to the witness, and what was found by each task to
 /// `done`.
 ///
 /// # Errors
@@ -148,7 +152,7 @@ pub(crate) fn run<'a, E: From<Error> + Send>(
     task: impl Fn(usize) -> Task<'a> + Sync,
     witness: Option<&dyn Witness>,
     options: &Options,
-    done: impl Fn(usize, Answer) -> Result<(), E> + Sync,
+    done: impl Fn(usize, Covered) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
     let (groups, at_once) = groups(count, &task);
     let decoded = AtomicUsize::new(0);
@@ -163,8 +167,7 @@ pub(crate) fn run<'a, E: From<Error> + Send>(
                 scanner.witness = witness.map(|witness| (witness, index));
             }
             scanner.count(task.asked);
-            let answer = look_and_release(&task, window, scanner, &decoded, options)?;
-            done(index, answer)?;
+            done(index, look_and_release(&task, window, scanner, &decoded, options)?)?;
         }
         Ok(())
     })
@@ -226,8 +229,8 @@ pub(super) fn look_and_release(
     scanner: &mut Scanner<'_>,
     all: &AtomicUsize,
     options: &Options,
-) -> Result<Answer, Error> {
-    let answer = task.look(window, scanner, options);
+) -> Result<Covered, Error> {
+    let found = task.look(window, scanner, options);
     if matches!(task.whole, Whole::Tensor(_, Data::Decoded(_) | Data::Column(_))) {
         let decoded = task.piece.length;
         let before = all.fetch_add(decoded, Ordering::Relaxed);
@@ -236,7 +239,7 @@ pub(super) fn look_and_release(
             task.source.release(0..task.source.length());
         }
     }
-    answer
+    found
 }
 
 #[cfg(test)]

@@ -6,11 +6,11 @@ use std::sync::Mutex;
 use super::error::{Error, FORM};
 use super::files::{File, Files};
 use super::plan::{Piece, PieceData, origin};
-use super::tallies::{CoveredRange, Tallies};
+use super::tallies::Tallies;
 use crate::model::{Content, Data, FileFormat, Tensor};
 use crate::options::Options;
 use crate::raw;
-use crate::scan::{self, Answer, Tally, Target, Task, Whole, run};
+use crate::scan::{self, Target, Task, Whole, run};
 use crate::sync::lock;
 
 /// Looks at a piece. The file must be at the path or URL of the plan, and must not have changed.
@@ -46,16 +46,9 @@ pub fn check_pieces(pieces: &[Piece], options: &Options) -> Result<Tallies, Erro
         Task { piece: cut, source, name, whole: wholes[index], asked: *asked }
     };
     let all = Mutex::new(Tallies::default());
-    run(cuts.len(), task, None, options, |index, answer| {
-        let (index, cut) = cuts[index];
-        let (crc, tally) = match answer {
-            Answer::Tally(tally) => (None, tally),
-            Answer::Checksum(sum) => (Some(sum.finalize()), Tally::default()),
-        };
-        let piece = &pieces[index];
-        let length = if piece.is_part() { 1 } else { cut.length as u64 };
-        let part = CoveredRange { start: cut.start as u64, end: cut.start as u64 + length, crc };
-        lock(&all).add(Tallies::new(&piece.fingerprint, piece.of, part, tally))
+    run(cuts.len(), task, None, options, |index, found| {
+        let piece = &pieces[cuts[index].0];
+        lock(&all).add(Tallies::new(&piece.fingerprint, piece.of, found))
     })?;
     Ok(std::mem::take(&mut *lock(&all)))
 }

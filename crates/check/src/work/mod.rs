@@ -51,12 +51,12 @@ pub use error::Error;
 use error::FORM;
 pub use plan::{Piece, Plan};
 pub use tallies::Tallies;
-use tallies::{Covered, CoveredRange};
 
 use crate::input::opened;
 use crate::model::{FileFormat, verified};
 use crate::options::Options;
-use crate::report::{Report, TensorReport};
+use crate::report::Report;
+use crate::scan::Covered;
 pub use crate::scan::Target;
 
 /// A good length of a piece for a cluster, in bytes: much work for one task, and many tasks for a
@@ -112,30 +112,31 @@ pub fn merge(
     let format = FileFormat::by_name(&plan.format);
     let format = format.ok_or(Error::Invalid("a file format that is not known"))?;
     let mut found: BTreeMap<Target, Covered> = found.into_iter().collect();
-    let mut tensors = Vec::new();
+    let mut tallies = Vec::new();
     for (index, (outline, extent)) in plan.tensors.iter().enumerate() {
         let of = Target::Tensor(index);
         let found = found.remove(&of);
         if found.is_some() && !outline.content.is_scanned() {
             return Err(Error::Invalid("tallies of a tensor with nothing to look at"));
         }
-        let Covered { parts, tally } = found.unwrap_or_default();
-        find_gap(of, &parts, *extent)?;
-        tensors.push(TensorReport::new(outline.clone(), &tally, None, options));
+        let covered = found.unwrap_or_default();
+        find_gap(of, &covered, *extent)?;
+        tallies.push(covered.tally);
     }
+    let mut damaged = Vec::new();
     for (index, planned) in plan.checksums.iter().enumerate() {
         let of = Target::Checksum(index);
-        let parts = found.remove(&of).unwrap_or_default().parts;
-        find_gap(of, &parts, planned.length)?;
-        // The CRC-32 of nothing is 0.
-        let crc = parts.first().map_or(Some(0), |part| part.crc);
-        let damaged = verified(&planned.name, planned.other.clone(), crc == Some(planned.crc))?;
-        tensors.extend(damaged.map(|part| TensorReport::unseen(part, options)));
+        let covered = found.remove(&of).unwrap_or_default();
+        find_gap(of, &covered, planned.length)?;
+        let is_right = covered.crc() == Some(planned.crc);
+        damaged.extend(verified(&planned.name, planned.other.clone(), is_right)?);
     }
     if !found.is_empty() {
         return Err(Error::Invalid("tallies of a tensor or checksum that the plan does not have"));
     }
-    Ok(Report { format, tensors, other_files: plan.other_files.clone() })
+    let outlines = plan.tensors.iter().map(|(outline, _)| outline.clone());
+    let (tensors, places) = (outlines.zip(tallies), BTreeMap::new());
+    Ok(Report::new(format, tensors, places, damaged, plan.other_files.clone(), options))
 }
 
 /// Checks that the parts cover all of `length` bytes (or parts of a column). They are sorted, and
@@ -143,7 +144,7 @@ pub fn merge(
 ///
 /// # Errors
 /// [`Error::Missing`], and [`Error::Invalid`] if they cover more than that.
-fn find_gap(of: Target, parts: &[CoveredRange], extent: u64) -> Result<(), Error> {
+fn find_gap(of: Target, Covered { parts, .. }: &Covered, extent: u64) -> Result<(), Error> {
     // The end of the part without a gap.
     let covered = parts.first().filter(|part| part.start == 0).map_or(0, |part| part.end);
     if covered < extent {

@@ -70,7 +70,7 @@ pub(super) enum PieceData {
     Bytes { start: u64, end: u64, at: u64 },
     /// Data from the reader of the format: the bytes `at..at + length` of the tensor or, for a
     /// column, part `at`. `other` is the file of the data, if it is not the file of the piece.
-    Read { format: String, at: u64, length: u64, is_part: bool, other: Option<Origin> },
+    Read { format: String, at: u64, length: u64, other: Option<Origin> },
 }
 
 impl Plan {
@@ -129,18 +129,17 @@ impl Plan {
         tensor: &Tensor,
         cut: &scan::Cut,
     ) -> Result<(Option<Origin>, PieceData), Error> {
-        let read = |is_part, other| {
+        let read = |other| {
             let (format, at, length) = (self.format.clone(), cut.start as u64, cut.length as u64);
-            (None, PieceData::Read { format, at, length, is_part, other })
+            (None, PieceData::Read { format, at, length, other })
         };
         Ok(match &tensor.data {
             Data::Input(range) => (None, PieceData::of_bytes(range.start, cut)),
             Data::Other { source, range } => {
                 (origin(Some(&**source))?, PieceData::of_bytes(range.start, cut))
             }
-            Data::Owned(_) => read(false, None),
-            Data::Decoded(decode) => read(false, origin(decode.other())?),
-            Data::Column(_) => read(true, None),
+            Data::Decoded(decode) => read(origin(decode.other())?),
+            Data::Owned(_) | Data::Column(_) => read(None),
         })
     }
 
@@ -253,11 +252,6 @@ impl Piece {
         let at = at.saturating_add(middle - start);
         let second = PieceData::Bytes { start: middle, end, at };
         (Self { place: first, ..self.clone() }, Some(Self { place: second, ..self }))
-    }
-
-    /// Whether the piece is a part of a column.
-    pub(super) fn is_part(&self) -> bool {
-        matches!(self.place, PieceData::Read { is_part: true, .. })
     }
 }
 

@@ -1,10 +1,9 @@
 //! The findings in pieces, and their sum.
 
-use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
 use super::error::Error;
-use crate::scan::{Tally, Target};
+use crate::scan::{Covered, Target};
 
 /// The findings in one piece or in several.
 ///
@@ -18,42 +17,10 @@ pub struct Tallies {
     found: Vec<(Target, Covered)>,
 }
 
-/// The findings in parts of a tensor or of a checksummed part.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Covered {
-    /// The parts, sorted. Adjacent parts are joined, so there are gaps between them.
-    pub(super) parts: Vec<CoveredRange>,
-    /// The findings. Empty for a checksum.
-    pub(super) tally: Tally,
-}
-
-/// The range that was looked at, in bytes or in parts of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct CoveredRange {
-    pub(super) start: u64,
-    pub(super) end: u64,
-    /// The CRC-32 of the bytes, for a checksum.
-    pub(super) crc: Option<u32>,
-}
-
-impl CoveredRange {
-    /// Joins the part that begins at the end of this one.
-    fn joined(self, next: Self) -> Self {
-        let combined = |(crc, more)| {
-            let mut whole = Hasher::new_with_initial(crc);
-            let length = next.end.saturating_sub(next.start);
-            whole.combine(&Hasher::new_with_initial_len(more, length));
-            whole.finalize()
-        };
-        Self { start: self.start, end: next.end, crc: self.crc.zip(next.crc).map(combined) }
-    }
-}
-
 impl Tallies {
-    /// The findings in this part.
-    pub(super) fn new(fingerprint: &str, of: Target, part: CoveredRange, tally: Tally) -> Self {
-        let found = vec![(of, Covered { parts: vec![part], tally })];
-        Self { fingerprint: fingerprint.to_owned(), found }
+    /// The findings in a part.
+    pub(super) fn new(fingerprint: &str, of: Target, found: Covered) -> Self {
+        Self { fingerprint: fingerprint.to_owned(), found: vec![(of, found)] }
     }
 
     /// Adds other tallies of the same plan.
@@ -79,11 +46,10 @@ impl Tallies {
                 self.found.insert(place, (of, Covered::default()));
                 place
             });
-            let covered = &mut self.found[place].1;
-            for part in more.parts {
-                cover(&mut covered.parts, part, of)?;
+            if more.parts.iter().any(|part| part.start >= part.end) {
+                return Err(Error::Invalid("a part that is empty"));
             }
-            covered.tally.merge(more.tally);
+            self.found[place].1.merge(more).map_err(|at| Error::Repeated { of, at })?;
         }
         Ok(())
     }
@@ -95,27 +61,4 @@ impl Tallies {
         }
         Ok(self.found)
     }
-}
-
-/// Adds a part to others.
-fn cover(parts: &mut Vec<CoveredRange>, part: CoveredRange, of: Target) -> Result<(), Error> {
-    if part.start >= part.end {
-        return Err(Error::Invalid("a part that is empty"));
-    }
-    let place = parts.partition_point(|other| other.start <= part.start);
-    let before = place.checked_sub(1).map(|before| parts[before]);
-    let after = parts.get(place).copied();
-    if before.is_some_and(|before| before.end > part.start) {
-        return Err(Error::Repeated { of, at: part.start });
-    }
-    if let Some(after) = after.filter(|after| after.start < part.end) {
-        return Err(Error::Repeated { of, at: after.start });
-    }
-    let before = before.filter(|before| before.end == part.start);
-    let after = after.filter(|after| after.start == part.end);
-    let joined = before.map_or(part, |before| before.joined(part));
-    let joined = after.map_or(joined, |after| joined.joined(after));
-    let replaced = place - usize::from(before.is_some())..place + usize::from(after.is_some());
-    parts.splice(replaced, [joined]);
-    Ok(())
 }

@@ -1,0 +1,80 @@
+//! What was looked at of a tensor or of a part with a checksum, and what was found there.
+
+use crc32fast::Hasher;
+use serde::{Deserialize, Serialize};
+
+use super::tally::Tally;
+
+/// The parts that were looked at, and the findings in all of them. Parts are added in any order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Covered {
+    /// The parts, sorted. Adjacent parts are joined, so there are gaps between them.
+    pub(crate) parts: Vec<CoveredRange>,
+    /// The findings. Empty for a checksum.
+    pub(crate) tally: Tally,
+}
+
+/// The range that was looked at, in bytes or in parts of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CoveredRange {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// The CRC-32 of the bytes, for a checksum.
+    pub(crate) crc: Option<u32>,
+}
+
+impl CoveredRange {
+    /// Joins the part that begins at the end of this one.
+    fn joined(self, next: Self) -> Self {
+        let combined = |(crc, more)| {
+            let mut whole = Hasher::new_with_initial(crc);
+            let length = next.end.saturating_sub(next.start);
+            whole.combine(&Hasher::new_with_initial_len(more, length));
+            whole.finalize()
+        };
+        Self { start: self.start, end: next.end, crc: self.crc.zip(next.crc).map(combined) }
+    }
+}
+
+impl Covered {
+    /// One part.
+    pub(crate) fn new(part: CoveredRange, tally: Tally) -> Self {
+        Self { parts: vec![part], tally }
+    }
+
+    /// Adds other parts and their findings.
+    ///
+    /// # Errors
+    /// The first byte (or part of a column) that both have.
+    pub(crate) fn merge(&mut self, other: Self) -> Result<(), u64> {
+        other.parts.into_iter().try_for_each(|part| self.add(part))?;
+        self.tally.merge(other.tally);
+        Ok(())
+    }
+
+    fn add(&mut self, part: CoveredRange) -> Result<(), u64> {
+        let parts = &mut self.parts;
+        let place = parts.partition_point(|other| other.start <= part.start);
+        let before = place.checked_sub(1).map(|before| parts[before]);
+        let after = parts.get(place).copied();
+        if before.is_some_and(|before| before.end > part.start) {
+            return Err(part.start);
+        }
+        if let Some(after) = after.filter(|after| after.start < part.end) {
+            return Err(after.start);
+        }
+        let before = before.filter(|before| before.end == part.start);
+        let after = after.filter(|after| after.start == part.end);
+        let joined = before.map_or(part, |before| before.joined(part));
+        let joined = after.map_or(joined, |after| joined.joined(after));
+        let replaced = place - usize::from(before.is_some())..place + usize::from(after.is_some());
+        parts.splice(replaced, [joined]);
+        Ok(())
+    }
+
+    /// The CRC-32 of the first part. None for a tensor.
+    pub(crate) fn crc(&self) -> Option<u32> {
+        // The CRC-32 of nothing is 0.
+        self.parts.first().map_or(Some(0), |part| part.crc)
+    }
+}
