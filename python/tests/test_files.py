@@ -163,8 +163,8 @@ def test_errors_have_types(models):
         "README.md": (nonfinite.UnknownFormatError, "text"),
         "missing.npy": (FileNotFoundError, "No such file"),
         "empty": (IsADirectoryError, "directory"),
-        "table.parquet": (nonfinite.NotBuiltError, "add --features parquet to the build"),
-        "table.arrow": (nonfinite.NotBuiltError, "add --features arrow to the build"),
+        "table.parquet": (nonfinite.NotBuiltError, "add --features tables to the build"),
+        "table.arrow": (nonfinite.NotBuiltError, "add --features tables to the build"),
     }
     (models / "table.parquet").write_bytes(b"PAR1" + bytes(20) + b"PAR1")
     (models / "table.arrow").write_bytes(b"ARROW1\0\0" + bytes(20))

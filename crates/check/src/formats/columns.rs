@@ -15,13 +15,6 @@ use super::unwinding::unwinding;
 use crate::model::{ByteOrder, Content, Run, See, ShowError, Valid};
 
 /// A leaf of a schema: something to report.
-#[cfg_attr(
-    not(all(feature = "arrow", feature = "parquet")),
-    allow(
-        dead_code,
-        reason = "Arrow alone reads lengths of lists and nodes, Parquet alone `in_map`"
-    )
-)]
 pub(super) struct Leaf {
     pub(super) name: String,
     pub(super) dtype: String,

@@ -28,13 +28,8 @@ pub(crate) fn is_parquet(bytes: &[u8]) -> bool {
 
 /// The feature with the reader of this file, if the build leaves it out.
 pub(crate) fn not_built(bytes: &[u8]) -> Option<&'static str> {
-    if !cfg!(feature = "arrow") && is_arrow(bytes) {
-        Some("arrow")
-    } else if !cfg!(feature = "parquet") && is_parquet(bytes) {
-        Some("parquet")
-    } else {
-        None
-    }
+    let is_table = is_arrow(bytes) || is_parquet(bytes);
+    (is_table && !cfg!(feature = "tables")).then_some("tables")
 }
 
 /// The first line of a pointer file of Git LFS.

@@ -23,10 +23,7 @@ pub(crate) enum Data {
     /// A decoder gives the bytes as a stream. They are never in memory as a whole.
     Decoded(Box<dyn Decode>),
     /// A column of a table, in parts, with nulls between its numbers.
-    #[cfg_attr(
-        not(any(feature = "arrow", feature = "parquet")),
-        allow(dead_code, reason = "only tables have columns")
-    )]
+    #[cfg_attr(not(feature = "tables"), allow(dead_code, reason = "only tables have columns"))]
     Column(Box<dyn Column>),
 }
 

@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn files_without_a_reader() {
-        assert!(text().is_unknown() && Error::NotBuilt("parquet").is_unknown());
+        assert!(text().is_unknown() && Error::NotBuilt("tables").is_unknown());
         // The file itself has a reader.
         assert!(!other(text()).is_unknown() && !Error::Empty.is_unknown());
     }

@@ -28,7 +28,7 @@ pub(crate) use blocks::{Blocks, Scales};
 pub use by_kind::{ByKind, Kinds};
 pub(crate) use byte_order::{ByteOrder, swap_bytes};
 pub(crate) use checksum::{Checksum, verified};
-#[cfg(any(feature = "arrow", feature = "parquet"))]
+#[cfg(feature = "tables")]
 pub(crate) use data::Valid;
 pub(crate) use data::{Column, Data, Decode, Run, See, ShowError};
 pub use error::Error;

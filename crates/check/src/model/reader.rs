@@ -38,10 +38,7 @@ pub(crate) enum Read {
     /// From any part of the file.
     Whole(fn(Input<'_>) -> Result<Contents, Refused>),
     /// From any part of the file. The tensors keep the bytes.
-    #[cfg_attr(
-        not(any(feature = "arrow", feature = "parquet")),
-        allow(dead_code, reason = "only tables keep the bytes")
-    )]
+    #[cfg_attr(not(feature = "tables"), allow(dead_code, reason = "only tables keep the bytes"))]
     Shared(fn(Shared) -> Result<Contents, Refused>),
 }
 
