@@ -32,6 +32,7 @@ _T = TypeVar("_T", bound=_Tensor)
 
 @final
 class Occurrences:
+    def __new__(cls, count: int, first: Sequence[int] | None) -> Occurrences: ...
     @property
     def count(self) -> int: ...
     @property
@@ -40,6 +41,7 @@ class Occurrences:
 
 @final
 class Census:
+    def __new__(cls, nan: Occurrences, pos_inf: Occurrences, neg_inf: Occurrences) -> Census: ...
     @property
     def nan(self) -> Occurrences: ...
     @property

@@ -24,20 +24,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from nonfinite._driver import CudaError, current, kernels, pinned, pointers
+from nonfinite._native import Census, Occurrences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = [
-    "Census",
-    "CudaError",
-    "Found",
-    "Guard",
-    "Occurrences",
-    "Report",
-    "any_rows",
-]
+__all__ = ["CudaError", "Found", "Guard", "GuardReport", "any_rows"]
 
 # The kinds of elements, as bits, in the order of the counts of a tally.
 _NAMES = ("nan", "+inf", "-inf")
@@ -77,34 +70,6 @@ _ALL = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
-class Occurrences:
-    """Elements of one kind: how many, and the index of the first one, None if there is none."""
-
-    count: int
-    first: tuple[int, ...] | None
-
-    def __bool__(self) -> bool:
-        return self.count > 0
-
-
-@dataclass(frozen=True)
-class Census:
-    """NaN and infinities of a tensor."""
-
-    nan: Occurrences
-    pos_inf: Occurrences
-    neg_inf: Occurrences
-
-    @property
-    def total(self) -> int:
-        """How many elements are NaN or infinite."""
-        return self.nan.count + self.pos_inf.count + self.neg_inf.count
-
-    def __bool__(self) -> bool:
-        return self.total > 0
-
-
-@dataclass(frozen=True)
 class Found:
     """What a launch found: its number, from 0; the name of the first tensor with a bad element; the
     index of the first bad element there; the bad kinds of all tensors ("nan", "+inf", "-inf")."""
@@ -116,7 +81,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Report:
+class GuardReport:
     """What the launches of a guard have found since it was made or cleared: how many have ended,
     how many of these found something, and what the first of these found."""
 
@@ -203,7 +168,7 @@ def _kinds(bits: int) -> frozenset[str]:
     return frozenset(name for k, name in enumerate(_NAMES) if bits >> k & 1)
 
 
-def _census(tally: "list[int] | tuple[int, ...]", shape: tuple[int, ...]) -> Census:
+def _census(tally: list[int], shape: tuple[int, ...]) -> Census:
     """From three counts and the complements of three indices, as a kernel writes them."""
 
     def occurrences(k: int) -> Occurrences:
@@ -211,19 +176,19 @@ def _census(tally: "list[int] | tuple[int, ...]", shape: tuple[int, ...]) -> Cen
             return Occurrences(0, None)
         return Occurrences(tally[k], _coordinate(~tally[3 + k] & _ALL, shape))
 
-    return Census(*map(occurrences, range(3)))
+    return Census(occurrences(0), occurrences(1), occurrences(2))
 
 
 def _report(
     record: "list[int] | tuple[int, ...]", names: list[str], shapes: list[tuple[int, ...]]
-) -> Report:
+) -> GuardReport:
     """From a record as a kernel writes it."""
     steps, kinds, bad, step, place = record
     if not kinds:
-        return Report(steps, bad, None)
+        return GuardReport(steps, bad, None)
     tensor, index = place >> _PLACE_BITS, place & (1 << _PLACE_BITS) - 1
     found = Found(step, names[tensor], _coordinate(index, shapes[tensor]), _kinds(kinds))
-    return Report(steps, bad, found)
+    return GuardReport(steps, bad, found)
 
 
 # --- one tensor ---
@@ -251,12 +216,12 @@ def _index_of(
     return tuple(number // stride % size if stride else 0 for stride, size in pairs)
 
 
-def _launch_one(x: "Tensor", elements: int, refused: int, tally: int) -> None:
+def _launch_one(x: "Tensor", elements: int, tally: int) -> None:
     """Look at so many elements from the address of a tensor on, on torch's current stream of its
-    device, and add what is bad to the tally at an address: three counts of the refused kinds, and
-    the complements of three indices."""
+    device, and add NaN and infinities to the tally at an address: three counts, and the complements
+    of three indices."""
     number = _format(x)
-    own = (x.data_ptr(), elements, x.element_size(), number, refused)
+    own = (x.data_ptr(), elements, x.element_size(), number, _KINDS["non-finite"])
     table, chunks = _table([own])
     if number == _NO_KINDS or chunks == 0:
         return
@@ -270,21 +235,20 @@ def _launch_one(x: "Tensor", elements: int, refused: int, tally: int) -> None:
     loaded.launch(loaded.one, blocks, _THREADS, current(x.device), pointers(values))
 
 
-def _counted(x: "Tensor", elements: int, refused: int) -> list[int]:
+def _counted(x: "Tensor", elements: int) -> list[int]:
     """What `_launch_one` adds to zeros. Waits for the answer."""
     import torch
 
     memory = torch.zeros(_TALLY, dtype=torch.int64, device=x.device)
-    _launch_one(x, elements, refused, memory.data_ptr())
+    _launch_one(x, elements, memory.data_ptr())
     return memory.tolist()
 
 
-def _tally(x: "Tensor", refused: int) -> tuple[int, ...]:
-    """Three counts of the refused kinds, and the complements of three indices. Waits for the
-    answer. For the native module."""
+def _census_of(x: "Tensor") -> Census:
+    """The census of a tensor. Waits for the answer. For the native module."""
     _check("x", x)
     x = x.detach().contiguous()
-    return tuple(word & _ALL for word in _counted(x, x.numel(), refused))
+    return _census(_counted(x, x.numel()), tuple(x.shape))
 
 
 def any_rows(x: "Tensor", predicate: str, /) -> "Tensor":
@@ -392,7 +356,7 @@ class Guard:
         loaded, stream = self._kernels, current(self._device)
         loaded.launch(loaded.look, self._blocks, _THREADS, stream, self._arguments)
 
-    def report(self) -> Report:
+    def report(self) -> GuardReport:
         """What the launches that have ended found. Waits for nothing."""
         # In this order, as the device writes in the opposite one. Until two reads agree, as `clear`
         # may be under way.
@@ -406,7 +370,7 @@ class Guard:
         first elements. Waits for the current stream. ValueError without `counts`."""
         if self._tallies is None:
             raise ValueError("the guard was made without counts=True")
-        words = [word & _ALL for word in self._tallies.tolist()]
+        words = self._tallies.tolist()
         return {
             name: _census(words[6 * i : 6 * i + 6], self._shapes[i])
             for i, name in enumerate(self._names)

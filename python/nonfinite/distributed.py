@@ -133,7 +133,8 @@ def dask(client: Client) -> Engine:
 def spark(session: SparkSession) -> Engine:
     """Return an engine for a session of Spark, by `DataFrame.mapInArrow`.
 
-    Spark repeats a task whose worker dies, as often as `spark.task.maxFailures` allows.
+    Spark repeats a task whose worker dies, as often as `spark.task.maxFailures` allows. With a
+    master such as `local[2]` it repeats none, and with `local[2,4]` it tries each four times.
     """
 
     def run(function: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:

@@ -28,7 +28,7 @@ class Element:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class KindReport:
     """The numbers of one kind in a tensor."""
 
     count: int
@@ -45,7 +45,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stats:
+class FiniteStats:
     """The finite numbers, with the option `stats`. Without it, and without a finite number, the
     extremes are None. Without it the counts are None, too."""
 
@@ -142,7 +142,7 @@ class Asks:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TensorReport(Stats):
+class TensorReport(FiniteStats):
     """The result of the check of a tensor."""
 
     name: str | None
@@ -168,9 +168,9 @@ class TensorReport(Stats):
     asks: Asks | None = None
     """What lets a check look at it."""
     scales: Scales | None = None
-    nan: Finding
-    pos_inf: Finding
-    neg_inf: Finding
+    nan: KindReport
+    pos_inf: KindReport
+    neg_inf: KindReport
     min_at: Place | None = None
     max_at: Place | None = None
     max_abs_at: Place | None = None
@@ -226,7 +226,7 @@ class FileReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Totals(Stats):
+class Totals(FiniteStats):
     """Sums over tensors. `tensors`, `elements` and `bytes` are of those that were looked at."""
 
     tensors: int

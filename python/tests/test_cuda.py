@@ -72,7 +72,7 @@ def test_a_record_that_is_being_cleared() -> None:
     guard = object.__new__(cuda.Guard)
     guard._words = type("Words", (), {"__getitem__": lambda words, i: next(reads)})()
     guard._names, guard._shapes = ["first"], [(1,)]
-    assert guard.report() == cuda.Report(0, 0, None)
+    assert guard.report() == cuda.GuardReport(0, 0, None)
 
 
 def test_refused_tables() -> None:
@@ -160,11 +160,11 @@ def test_the_way_to_the_gpu(ask: Callable[[object], object]) -> None:
 
 def test_answers_of_the_kernels() -> None:
     names, shapes = ["a", "b"], [(3,), (4, 5)]
-    assert cuda._report([9, 0, 0, 0, 0], names, shapes) == cuda.Report(9, 0, None)
+    assert cuda._report([9, 0, 0, 0, 0], names, shapes) == cuda.GuardReport(9, 0, None)
     found = cuda.Found(6, "b", (2, 3), frozenset({"nan", "-inf"}))
-    assert cuda._report([9, 5, 2, 6, 1 << 40 | 13], names, shapes) == cuda.Report(9, 2, found)
+    assert cuda._report([9, 5, 2, 6, 1 << 40 | 13], names, shapes) == cuda.GuardReport(9, 2, found)
     census = cuda._census([2, 0, 1, ~13 & cuda._ALL, 0, cuda._ALL], (4, 5))
-    assert census.nan == cuda.Occurrences(2, (2, 3))
-    assert census.pos_inf == cuda.Occurrences(0, None) and not census.pos_inf
-    assert census.neg_inf == cuda.Occurrences(1, (0, 0))
+    assert census.nan == nf.Occurrences(2, (2, 3))
+    assert census.pos_inf == nf.Occurrences(0, None) and not census.pos_inf
+    assert census.neg_inf == nf.Occurrences(1, (0, 0))
     assert census.total == 3 and census

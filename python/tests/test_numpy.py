@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from conftest import DTYPES
@@ -98,6 +100,27 @@ def test_named_questions(x: np.ndarray) -> None:
             nf.assert_finite(x, name="gradient")
         assert str(error.value).startswith(f"gradient: {census.total} of {x.size} element")
         assert error.value.census == census
+
+
+def test_an_error_with_a_census_is_pickled() -> None:
+    """As by a process of `concurrent.futures`."""
+    with pytest.raises(nf.NonFiniteError) as error:
+        nf.assert_finite(np.array([[1, np.nan], [np.nan, -np.inf]]))
+    wanted = nf.Census(
+        nan=nf.Occurrences(2, (0, 1)),
+        pos_inf=nf.Occurrences(count=0, first=None),
+        neg_inf=nf.Occurrences(1, first=[1, 1]),
+    )
+    found = pickle.loads(pickle.dumps(error.value))
+    assert str(found) == str(error.value) and found.census == wanted
+    assert hash(found.census) == hash(wanted) and repr(found.census) == repr(wanted)
+    assert found.census.total == 3 and found.census and not found.census.pos_inf
+    assert wanted != nf.Census(wanted.nan, wanted.neg_inf, wanted.pos_inf)
+    for count, place in [(-1, None), (1, (-1,)), (1.5, None), (1, "0")]:
+        with pytest.raises((OverflowError, TypeError)):
+            nf.Occurrences(count, place)
+    with pytest.raises(TypeError):
+        nf.Census(1, 0, 0)
 
 
 @settings(max_examples=200, deadline=None)

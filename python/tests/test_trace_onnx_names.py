@@ -10,7 +10,7 @@ from onnx import TensorProto as T
 from onnx import helper
 from onnx_faults import CASES, INF, NAN, Case, f32, graph_of, model_of, node, value
 
-from nonfinite.trace import Report
+from nonfinite.trace import Trace
 from nonfinite.trace.onnx import trace_onnx
 
 
@@ -142,7 +142,7 @@ def names_of(model: onnx.ModelProto) -> tuple[set[str], set[str]]:
     return nodes, tensors
 
 
-def told(report: Report) -> tuple[list[str], list[str]]:
+def told(report: Trace) -> tuple[list[str], list[str]]:
     """The names of nodes and of tensors in a report. Groups are taken apart."""
     nodes, tensors = [*report.reached], [*report.bad_outputs, *(p.name for p in report.peaks)]
     looks = [*report.weights, *report.bad_inputs]

@@ -5,7 +5,7 @@
 //! Each module uses only those above it. `ci/layers` reads this list and checks it:
 //!
 //! 1. `sync`: threads and locks;
-//! 2. `model`: files, tensors, numbers, findings, errors;
+//! 2. `model`: files, tensors, numbers, errors;
 //! 3. [`containers`]: zip archives, protocol buffers and compression, which several formats share;
 //! 4. [`formats`]: a reader for each file format, and their table;
 //! 5. [`policy`] and `raw`: which findings are bad, and the formats of raw elements;
@@ -42,7 +42,7 @@ pub mod work;
 
 pub use check::{check_bytes, check_file, check_source, check_stream, check_url};
 pub use model::{
-    Asks, ByKind, Description, Error, Extreme, FileFormat, Finding, First, Kinds, Large, Origin,
+    Asks, ByKind, Description, Error, Extreme, FileFormat, First, KindReport, Kinds, Large, Origin,
     ReadAt, Reads, Reason, Shared, Source, Stats, Storage, rounded,
 };
 pub use options::{Observer, Options};

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use nonfinite::Format;
 
 use crate::model::{
-    ByKind, Content, Description, Extreme, FileFormat, Finding, First, Kinds, Large, Outline,
+    ByKind, Content, Description, Extreme, FileFormat, First, KindReport, Kinds, Large, Outline,
     Reason, Stats,
 };
 use crate::options::Options;
@@ -91,7 +91,7 @@ pub struct TensorReport {
     /// Bytes of its data.
     pub bytes: usize,
     /// The count of NaN, +Inf and -Inf, and the place of the first of each kind.
-    pub found: ByKind<Finding>,
+    pub found: ByKind<KindReport>,
     /// The finite numbers that were looked at, if [`Options::stats`] asks for them. None for a
     /// tensor that was not looked at.
     pub stats: Option<Stats>,
@@ -154,11 +154,11 @@ impl TensorReport {
         let Tally { found, finite } = *tally;
         let looked_at = looked_at(&tensor.content, options);
         let is_scanned = matches!(looked_at, LookedAt::Values | LookedAt::Scales { .. });
-        let found = found.map(|KindTally { count, first }| Finding {
+        let found = found.map(|KindTally { count, first }| KindReport {
             count,
             first: first.map(|(place, bits)| first_of(&tensor, place, bits)),
         });
-        let kinds = found.as_ref().map(|finding| finding.count > 0);
+        let kinds = found.as_ref().map(|of_kind| of_kind.count > 0);
         Self {
             bad: options.bad(&tensor.description, kinds),
             stats: (options.stats && is_scanned)
@@ -188,7 +188,7 @@ impl TensorReport {
     /// [`Options::stats`] asks for them.
     #[must_use]
     pub fn is_all_zeros(&self) -> bool {
-        let others = self.found.as_ref().into_array().iter().any(|finding| finding.count > 0);
+        let others = self.found.as_ref().into_array().iter().any(|of_kind| of_kind.count > 0);
         let zeros = |stats: &Stats| stats.zeros > 0 && stats.subnormals == 0 && stats.normals == 0;
         !others && self.stats.as_ref().is_some_and(zeros)
     }
@@ -215,10 +215,10 @@ impl TensorReport {
     #[must_use]
     pub fn first(&self) -> Option<(&'static str, &First)> {
         let kinds = if self.bad.is_empty() { Kinds::ALL } else { self.bad };
-        let findings = kinds.zip(ByKind::NAMES.zip(self.found.as_ref())).into_array();
-        let counted = findings.into_iter().filter(|(counts, _)| *counts);
+        let of_kinds = kinds.zip(ByKind::NAMES.zip(self.found.as_ref())).into_array();
+        let counted = of_kinds.into_iter().filter(|(counts, _)| *counts);
         counted
-            .filter_map(|(_, (name, finding))| Some((name, finding.first.as_ref()?)))
+            .filter_map(|(_, (name, of_kind))| Some((name, of_kind.first.as_ref()?)))
             .min_by_key(|(_, first)| first.place)
     }
 }

@@ -88,7 +88,7 @@ impl Totals {
                 self.elements = self.elements.saturating_add(tensor.elements);
                 self.bytes = self.bytes.saturating_add(tensor.bytes);
                 let both = self.found.zip(tensor.found.as_ref());
-                self.found = both.map(|(sum, finding)| sum.saturating_add(finding.count));
+                self.found = both.map(|(sum, of_kind)| sum.saturating_add(of_kind.count));
                 self.bad += usize::from(tensor.is_bad());
                 if let Some(stats) = &tensor.stats {
                     let all = self.stats.get_or_insert_default();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use nonfinite_check::{ByKind, Extreme, Finding, First, LookedAt, Stats, TensorReport, rounded};
+use nonfinite_check::{ByKind, Extreme, First, KindReport, LookedAt, Stats, TensorReport, rounded};
 
 use crate::report::{above, place, visible};
 use crate::text_table::{Column, Grid, ZERO};
@@ -52,17 +52,17 @@ impl<'a> Table<'a> {
         columns.extend(KINDS.iter().enumerate().map(|(kind, words)| Column {
             right: true,
             words: ["", words.behind],
-            ..column(words.name, &|tensor| match finding(tensor, kind).count {
+            ..column(words.name, &|tensor| match of_kind(tensor, kind).count {
                 0 => ZERO.to_owned(),
                 count => count.to_string(),
             })
         }));
-        let occurs = |kind| self.tensors.iter().any(|tensor| finding(tensor, kind).count > 0);
+        let occurs = |kind| self.tensors.iter().any(|tensor| of_kind(tensor, kind).count > 0);
         let kinds = KINDS.iter().enumerate().filter(|(kind, _)| occurs(*kind));
         columns.extend(kinds.map(|(kind, words)| Column {
             words: [words.before, ""],
             ..column(words.first, &|tensor| {
-                let first = finding(tensor, kind).first.as_ref();
+                let first = of_kind(tensor, kind).first.as_ref();
                 first.map(|first| describe(kind, first)).unwrap_or_default()
             })
         }));
@@ -122,7 +122,7 @@ const KINDS: [Words; 3] = [
     Words { name: "-Inf", behind: " -Inf", first: "first -Inf", before: "first -Inf " },
 ];
 
-fn finding(tensor: &TensorReport, kind: usize) -> &Finding {
+fn of_kind(tensor: &TensorReport, kind: usize) -> &KindReport {
     tensor.found.as_ref().into_array()[kind]
 }
 

@@ -16,7 +16,7 @@ _OURS = os.path.dirname(os.path.abspath(__file__))
 _REPLAY = os.path.join(_OURS, "replay.py")
 _TORCH = os.path.dirname(os.path.abspath(torch.__file__))
 
-Place = tuple[str, int]
+Line = tuple[str, int]
 
 
 @cache
@@ -26,7 +26,7 @@ def is_users(file: str) -> bool:
     return not written and not file.startswith((_OURS + os.sep, _TORCH + os.sep))
 
 
-def caller() -> Place | None:
+def caller() -> Line | None:
     """The innermost line of the user's code on the stack.
 
     None if the stack leads to a replay first: the lines behind that are those of the program when
@@ -67,6 +67,6 @@ def called(modules: list[nn.Module]) -> bool:
     return not left
 
 
-def code_of(place: Place | None) -> str | None:
+def code_of(place: Line | None) -> str | None:
     """The text of a line."""
     return (linecache.getline(*place).strip() or None) if place else None

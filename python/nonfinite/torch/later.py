@@ -10,7 +10,7 @@ from torch import Tensor
 from nonfinite._driver import current
 from nonfinite.torch import tallies
 from nonfinite.torch.look import flag, real
-from nonfinite.torch.tallies import Tallies
+from nonfinite.torch.tallies import DeviceTallies
 from nonfinite.trace.results import Look
 
 WhenBad = Callable[[Look | None], Any]
@@ -24,9 +24,9 @@ class Later:
     """
 
     def __init__(self) -> None:
-        self._asked: list[tuple[Tensor | tuple[Tallies, int], WhenBad]] = []
+        self._asked: list[tuple[Tensor | tuple[DeviceTallies, int], WhenBad]] = []
         # One for each stream: so the streams need not wait for each other.
-        self._tallies: dict[tuple[int, int], Tallies] = {}
+        self._tallies: dict[tuple[int, int], DeviceTallies] = {}
 
     @property
     def asked(self) -> bool:
@@ -45,7 +45,7 @@ class Later:
         stream = current(numbers.device)
         own = self._tallies.get((numbers.device.index, stream))
         if own is None:
-            own = self._tallies[numbers.device.index, stream] = Tallies(numbers.device)
+            own = self._tallies[numbers.device.index, stream] = DeviceTallies(numbers.device)
         self._asked.append(((own, own.ask(numbers, count)), when_bad))
 
     def answer(self) -> None:

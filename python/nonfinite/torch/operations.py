@@ -22,12 +22,12 @@ Before = Look | Stats
 """What a tensor held: a look, or the statistics, of which few become a look."""
 
 @dataclass(eq=False)
-class Found:
+class Cause:
     """An operation whose output is bad, and whose inputs do not explain that."""
 
     kind: str
     operator: str
-    place: frames.Place | None
+    place: frames.Line | None
     inputs: tuple[Look, ...]
     outputs: tuple[Look, ...]
     module: Any
@@ -75,8 +75,8 @@ class Operations(private.TorchDispatchMode):
         self._named = named
         self._where = where
         self._backward = backward
-        self.causes = Storages[Found]()
-        self.places: dict[int, frames.Place | None] = {}
+        self.causes = Storages[Cause]()
+        self.places: dict[int, frames.Line | None] = {}
         """The line that made each node of autograd, by the number of the node."""
         self.only_places = False
         """Whether no tensor is looked at."""
@@ -184,7 +184,7 @@ class Operations(private.TorchDispatchMode):
         kwargs: Any,
         bad: list[Tensor],
         before: list[tuple[Tensor, Look]],
-        place: frames.Place | None,
+        place: frames.Line | None,
     ) -> None:
         unchanged = [each for each in read(func, args, kwargs, False) if not finite(each)]
         inputs = [(each, found) for each, found in before if found.bad]
@@ -221,7 +221,7 @@ class Operations(private.TorchDispatchMode):
                     place = self.places.get(private.number_of(node))
             shown = () if kind == INTENDED else self._looks(func, args, kwargs, before)
             phase = BACKWARD if self._backward() else FORWARD
-            cause = Found(
+            cause = Cause(
                 kind, operator, place, shown, outputs, self._where(), self._found, phase, parameter
             )
             self._found += kind != INTENDED
@@ -268,7 +268,7 @@ class Operations(private.TorchDispatchMode):
         # only if the tensor is still bad when another operation reads it.
         return ORIGIN, None
 
-    def cause_of(self, outputs: Any, *, masks: bool = False) -> Found | None:
+    def cause_of(self, outputs: Any, *, masks: bool = False) -> Cause | None:
         """The operation behind bad tensors: the first in time, if there are several. With `masks`
         also one that made infinities as told, if nothing else is bad."""
         bad = [each for each in tensors(outputs) if not finite(each)]

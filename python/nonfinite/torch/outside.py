@@ -13,7 +13,7 @@ from torch import Tensor
 from nonfinite.torch import frames, private
 from nonfinite.torch.later import Later
 from nonfinite.torch.look import finite, in_transform, is_away, is_batched, look, tensors
-from nonfinite.torch.operations import Before, Found, Operations, mutates
+from nonfinite.torch.operations import Before, Cause, Operations, mutates
 from nonfinite.torch.report import BACKWARD
 from nonfinite.torch.storages import Named
 from nonfinite.trace.results import ORIGIN, Look
@@ -43,7 +43,7 @@ class Watching(Protocol):
         """Backward ends. `ran`: without an error. `keeps`: the graph. `creates`: a graph of the
         gradients, which are a part of the step then."""
 
-    def bad_outside(self, found: Found) -> None:
+    def bad_outside(self, found: Cause) -> None:
         """An operation outside of the models made a bad gradient."""
 
 
@@ -71,7 +71,7 @@ class _Window(Operations):
         self._later.forget()
         super().forget()
 
-    def cause_of(self, outputs: Any, *, masks: bool = False) -> Found | None:
+    def cause_of(self, outputs: Any, *, masks: bool = False) -> Cause | None:
         self.settle()
         return super().cause_of(outputs, masks=masks)
 
@@ -190,7 +190,7 @@ class Outside:
             self._mode = _Window(self._names)
         return self._mode
 
-    def explain(self, bad: list[Tensor], found: Found) -> None:
+    def explain(self, bad: list[Tensor], found: Cause) -> None:
         """An operation of a watched model made the infinities of these tensors as told."""
         if self._watches and threading.get_ident() == self._thread:
             for each in bad:
@@ -309,18 +309,18 @@ class Outside:
                 tuple(look(f"{name} {n}", each) for n, each in enumerate(tensors(value)))
                 for name, value in (("gradient", got), ("output", made))
             )
-            found = Found(ORIGIN, node.name(), place, inputs, outputs, None, 0, BACKWARD)
+            found = Cause(ORIGIN, node.name(), place, inputs, outputs, None, 0, BACKWARD)
         self._tell(found)
 
     def _bad_later(
-        self, name: str, place: frames.Place | None, number: int, seen: Look | None
+        self, name: str, place: frames.Line | None, number: int, seen: Look | None
     ) -> bool:
         """A node made a bad gradient of good ones."""
         looks = () if seen is None else (replace(seen, name=f"output {number}"),)
-        self._tell(Found(ORIGIN, name, place, (), looks, None, 0, BACKWARD))
+        self._tell(Cause(ORIGIN, name, place, (), looks, None, 0, BACKWARD))
         return True
 
-    def _tell(self, found: Found) -> None:
+    def _tell(self, found: Cause) -> None:
         for watch in tuple(self._watches):
             watch.bad_outside(found)
 

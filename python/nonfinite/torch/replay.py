@@ -12,10 +12,10 @@ import torch
 from torch import Tensor, nn
 
 from nonfinite.torch import private
-from nonfinite.torch.frames import Place
+from nonfinite.torch.frames import Line
 from nonfinite.torch.hooked import owns
 from nonfinite.torch.look import finite, look, mapped, paths, tensors, version
-from nonfinite.torch.operations import RUNNING, Found, Operations
+from nonfinite.torch.operations import RUNNING, Cause, Operations
 from nonfinite.torch.storages import Named, by_storage
 from nonfinite.trace.results import INTENDED, Look
 
@@ -39,7 +39,7 @@ class Call:
     """The state of the random numbers before the call."""
     versions: list[int]
     """How often the inputs had been changed in place before the call."""
-    place: Place | None
+    place: Line | None
     """The line of the user's code that made the call."""
     autocast: list[tuple[str, torch.dtype, bool]] = field(default_factory=list)
     """Of the outermost call, for each type of device: the type of autocast, and whether it is on.
@@ -50,7 +50,7 @@ class Call:
     """The gradients of these outputs, by the number of the output."""
     hooks: list[Any] = field(default_factory=list)
     """Those of the gradients of the inputs."""
-    mask: Found | None = None
+    mask: Cause | None = None
     """What made the infinities in the outputs, if these are as told."""
     returns: "Call | None" = None
     """The call inside whose output is an output of this call, too."""
@@ -75,7 +75,7 @@ class Call:
         inputs = zip(call.names(), call.inputs(), call.versions, strict=False)
         return [(name, each) for name, each, before in inputs if version(each) == before]
 
-    def given_mask(self) -> Found | None:
+    def given_mask(self) -> Cause | None:
         """What made the infinities that the program got, if these are as told."""
         call: Call | None = self.outermost()
         while call is not None and call.mask is None:
@@ -243,7 +243,7 @@ def mode_of(
     return mode
 
 
-def forward(call: Call, mode: Operations) -> tuple[Found | None, tuple[Look, ...]]:
+def forward(call: Call, mode: Operations) -> tuple[Cause | None, tuple[Look, ...]]:
     """The operation behind the first bad output, and the outputs that were bad again."""
     with as_before(call), mode:
         output = call.module.forward(*call.args, **call.kwargs)
@@ -256,12 +256,12 @@ def bad_looks(output: Any) -> tuple[Look, ...]:
     return tuple(look(f"output {n}", each) for n, each in pairs if not finite(each))
 
 
-def until_bad_input(call: Call, child: nn.Module, mode: Operations) -> Found | None:
+def until_bad_input(call: Call, child: nn.Module, mode: Operations) -> Cause | None:
     """The operation in `call` that made an input of its child bad.
 
     Runs while `call` itself has not ended. The replay ends where the child gets a bad input.
     """
-    found: list[Found] = []
+    found: list[Cause] = []
 
     def look(_: Any, args: Any, kwargs: Any) -> None:
         cause = mode.cause_of((args, kwargs), masks=True)
@@ -276,10 +276,10 @@ def until_bad_input(call: Call, child: nn.Module, mode: Operations) -> Found | N
 
 def until_bad_output(
     call: Call, child: nn.Module, mode: Operations
-) -> tuple[Found | None, tuple[Look, ...]]:
+) -> tuple[Cause | None, tuple[Look, ...]]:
     """The operation in `call` that made an output of a module inside bad, and the bad outputs. The
     replay ends there, unless the output is a mask."""
-    found, looks = list[Found | None](), tuple[Look, ...]()
+    found, looks = list[Cause | None](), tuple[Look, ...]()
 
     def look(_: Any, args: Any, kwargs: Any, output: Any) -> None:
         nonlocal looks
@@ -309,7 +309,7 @@ class _EnoughError(Exception):
     """Ends a replay."""
 
 
-def backward(call: Call, named: Named, running: Running) -> Found | None:
+def backward(call: Call, named: Named, running: Running) -> Cause | None:
     """The operation behind the first bad gradient, where those of the outputs are finite: of an
     output of a module inside, of a parameter or of an input."""
     leaves: list[Tensor] = []
@@ -321,7 +321,7 @@ def backward(call: Call, named: Named, running: Running) -> Found | None:
         return leaves[-1]
 
     mode = Operations(named, running.module, lambda: True)
-    found: list[Found] = []
+    found: list[Cause] = []
 
     def look(grad: Tensor) -> None:
         cause = mode.cause_of(grad)

@@ -9,7 +9,7 @@ from torch import nn
 from nonfinite.torch import notes, replay
 from nonfinite.torch.hooked import attach, inside_compiled, waits_for_others
 from nonfinite.torch.look import finite
-from nonfinite.torch.operations import Found
+from nonfinite.torch.operations import Cause
 from nonfinite.torch.replay import Call, Running
 from nonfinite.torch.storages import named
 from nonfinite.trace.results import Look
@@ -35,7 +35,7 @@ class Replays:
 
     def forward(
         self, call: Call
-    ) -> tuple[Call, Found | None, tuple[Look, ...], str | None]:
+    ) -> tuple[Call, Cause | None, tuple[Look, ...], str | None]:
         """Runs a call with a bad output again. If the inputs were bad already, runs the caller
         again, which has not ended yet, and so on."""
         child = None
@@ -57,7 +57,7 @@ class Replays:
 
     def _again(
         self, call: Call, child: nn.Module | None, ended: bool = False
-    ) -> tuple[Found | None, tuple[Look, ...], str | None]:
+    ) -> tuple[Cause | None, tuple[Look, ...], str | None]:
         """Runs a call again, to its end or until a module inside gets bad inputs, or makes bad
         outputs if the call has `ended`."""
         running = self.running = Running(call.module)
@@ -76,7 +76,7 @@ class Replays:
             self.running = None
         return found, again, None if found or again else "the replay gave finite numbers"
 
-    def backward(self, calls: Sequence[Call]) -> tuple[Call | None, Found | None, str | None]:
+    def backward(self, calls: Sequence[Call]) -> tuple[Call | None, Cause | None, str | None]:
         """Runs the outermost calls again, the last one first, as backward does, until one has a bad
         gradient."""
         if not calls:

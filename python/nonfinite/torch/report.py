@@ -37,8 +37,8 @@ class Past:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """An operation that made a NaN or an infinity."""
+class BadOperation:
+    """A finding: an operation that made a NaN or an infinity."""
 
     kind: str
     """"origin", "NaN from Inf", "entry", "intended" for a mask that reached the loss, or "unknown"
@@ -138,12 +138,12 @@ def made(
     note: str | None,
     history: tuple[Past, ...],
     given: tuple[Look, ...],
-) -> Finding:
+) -> BadOperation:
     """A finding of an operation, or of bad `outputs` whose operation is not known. `given`: the bad
     inputs of the model."""
     distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
     file, line = place or (None, None)
-    return Finding(
+    return BadOperation(
         kind=found.kind if found else UNKNOWN,
         phase=phase,
         module=module,
@@ -171,6 +171,6 @@ class BadValueError(NonFiniteError):
 
     __module__ = "nonfinite.torch"
 
-    def __init__(self, finding: Finding) -> None:
+    def __init__(self, finding: BadOperation) -> None:
         super().__init__(str(finding))
         self.finding = finding

@@ -7,7 +7,7 @@ from typing import Any
 from torch.amp import GradScaler
 
 from nonfinite.torch import private
-from nonfinite.torch.operations import Found
+from nonfinite.torch.operations import Cause
 from nonfinite.torch.report import BACKWARD
 from nonfinite.trace.results import ORIGIN
 
@@ -59,19 +59,19 @@ class Scaler:
             self._scale_before = None
         return lower
 
-    def expects_loss(self, found: Found | None) -> bool:
+    def expects_loss(self, found: Cause | None) -> bool:
         """The same of a bad loss, which is an overflow if the operation behind it multiplies finite
         numbers by the scale. A loss that was bad before is a finding."""
         self._untold = self._untold or _used()
         return self._is_scaled(found) and self.expects()
 
-    def _is_scaled(self, found: Found | None) -> bool:
+    def _is_scaled(self, found: Cause | None) -> bool:
         scale = self._scale()
         if found is None or found.kind != ORIGIN or scale is None:
             return False
         return any(each.elements == 1 and each.max == scale for each in found.inputs)
 
-    def note(self, phase: str, found: Found | None) -> str | None:
+    def note(self, phase: str, found: Cause | None) -> str | None:
         """Why a bad gradient is no overflow, under a scaler that scales no longer. Or what to do
         under a scaler of which the watch was not told."""
         scale = self._scale()

@@ -14,7 +14,6 @@ from nonfinite.trace.results import Look
 
 # Tensors for which memory is taken at once: 48 KiB.
 _MANY = 1024
-_NON_FINITE = 7
 
 
 @cache
@@ -41,7 +40,7 @@ def elements(numbers: Tensor) -> int | None:
     return cuda._cover(numbers) if _works(numbers.device.index) else None
 
 
-class Tallies:
+class DeviceTallies:
     """Tensors that are looked at one after the other on one stream of a device: the current one.
 
     Each launch has a tally of its own on the device, and writes there only if an element is bad.
@@ -66,7 +65,7 @@ class Tallies:
                 zeros = torch.zeros(_MANY, cuda._TALLY, dtype=torch.int64, device=self._device)
             self._blocks.append(zeros)
         address = self._blocks[block].data_ptr() + 8 * cuda._TALLY * at
-        cuda._launch_one(numbers, count, _NON_FINITE, address)
+        cuda._launch_one(numbers, count, address)
         kind = str(numbers.dtype).removeprefix("torch.")
         self._asked.append((kind, tuple(numbers.shape), numbers.stride(), count))
         return len(self._asked) - 1
@@ -114,4 +113,4 @@ def _look(
 
 def census(numbers: Tensor, count: int) -> list[int]:
     """Three counts: NaN, +Inf, -Inf of these elements. Waits for the answer."""
-    return cuda._counted(numbers, count, _NON_FINITE)[:3]
+    return cuda._counted(numbers, count)[:3]

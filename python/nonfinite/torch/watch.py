@@ -28,12 +28,12 @@ from nonfinite.torch.hooked import (
 )
 from nonfinite.torch.later import Later
 from nonfinite.torch.look import finite, in_transform, is_away, is_batched, look, tensors, version
-from nonfinite.torch.operations import Found, Operations
+from nonfinite.torch.operations import Cause, Operations
 from nonfinite.torch.outside import in_backward, outside
 from nonfinite.torch.refuse import refuse
 from nonfinite.torch.replay import Call, Calls, PerThread, Running
 from nonfinite.torch.replays import Replays
-from nonfinite.torch.report import BACKWARD, FORWARD, BadValueError, Finding, made
+from nonfinite.torch.report import BACKWARD, FORWARD, BadOperation, BadValueError, made
 from nonfinite.torch.scaler import Scaler
 from nonfinite.torch.storages import Named, by_storage, named
 from nonfinite.trace.results import ENTRY, INTENDED, Look
@@ -80,7 +80,7 @@ class Watch:
         self,
         model: nn.Module,
         *,
-        on_bad: str | Callable[[Finding], None] = "raise",
+        on_bad: str | Callable[[BadOperation], None] = "raise",
         backward: bool = True,
         operations: bool = False,
         scaler: Any = None,
@@ -90,7 +90,7 @@ class Watch:
         if on_bad not in ("raise", "record") and not callable(on_bad):
             raise ValueError("on_bad must be 'raise', 'record' or a function")
         refuse(model)
-        self.findings: list[Finding] = []
+        self.findings: list[BadOperation] = []
         """One finding for each call of the model in which there was one."""
         self.steps = 0
         """The steps of training that have begun."""
@@ -109,7 +109,7 @@ class Watch:
         self._replays = Replays(model, self._allowed)
         self._found_in: int | None = None
         # Modules that make infinities as told: how many +Inf, and the operation, if known.
-        self._masks: dict[nn.Module, dict[int, Found | None]] = {}
+        self._masks: dict[nn.Module, dict[int, Cause | None]] = {}
         self._devices = {each.device.type for each in model.parameters()} | {"cpu"}
         self._paths: dict[nn.Module, str] = {}
         self._parameters: set[int] = set()
@@ -125,7 +125,7 @@ class Watch:
         self._seen: tuple[weakref.ref[Tensor], int, Call] | None = None
 
     @property
-    def first(self) -> Finding | None:
+    def first(self) -> BadOperation | None:
         """The first finding."""
         return self.findings[0] if self.findings else None
 
@@ -489,7 +489,7 @@ class Watch:
         looks = tuple(look(f"loss {n}" if n else "loss", each) for n, each in enumerate(bad))
         self._report(FORWARD, None, found, looks, note, outside=True)
 
-    def bad_outside(self, found: Found) -> None:
+    def bad_outside(self, found: Cause) -> None:
         """An operation outside of the model made a bad gradient of a loss that is finite."""
         if self._found_in != self.calls and not self._is_expected(self._scaler.expects()):
             self._report(BACKWARD, None, found, found.outputs, None, outside=True)
@@ -527,7 +527,7 @@ class Watch:
         self,
         phase: str,
         call: Call | None,
-        found: Found | None,
+        found: Cause | None,
         outputs: Any,
         note: str | None,
         outside: bool = False,

@@ -1,6 +1,6 @@
 """Where does the NaN come from? `trace_onnx` for ONNX models; `nonfinite.torch.watch` for torch."""
 
-from nonfinite.trace.report import Report
-from nonfinite.trace.results import Finding, Look, Node, Peak
+from nonfinite.trace.report import Trace
+from nonfinite.trace.results import BadNode, Look, Node, Peak
 
-__all__ = ["Finding", "Look", "Node", "Peak", "Report"]
+__all__ = ["BadNode", "Look", "Node", "Peak", "Trace"]

@@ -62,14 +62,14 @@ class Scope:
     name: str = ""
     """The attribute of the owner that has the graph, as "body"."""
     parent: "Scope | None" = None
-    owner: "Place | None" = None
+    owner: "NodePlace | None" = None
     names: set[str] = field(default_factory=set)
     """The tensors that are made in this scope, weights and formal inputs included."""
-    places: "list[Place]" = field(default_factory=list)
+    places: "list[NodePlace]" = field(default_factory=list)
 
 
 @dataclass(eq=False)
-class Place:
+class NodePlace:
     """A node in its scope."""
 
     scope: Scope
@@ -84,14 +84,14 @@ class Graph:
 
     def __init__(self, model: ModelProto) -> None:
         self.scopes: list[Scope] = []
-        self.places: list[Place] = []
+        self.places: list[NodePlace] = []
         self.weights: dict[Key, TensorProto] = {}
         self.types: dict[Key, int] = {}
         self._aliases: dict[Key, Key] = {}
         self.main = self._add(Scope("", model.graph))
         self.inputs = {("", value.name) for value in model.graph.input} - self.weights.keys()
-        self.makers: dict[Key, Place] = {}
-        self.users: dict[Key, list[Place]] = defaultdict(list)
+        self.makers: dict[Key, NodePlace] = {}
+        self.users: dict[Key, list[NodePlace]] = defaultdict(list)
         for place in self.places:
             for name in place.proto.output:
                 self.makers[place.scope.path, name] = place
@@ -143,7 +143,7 @@ class Graph:
             self._weight(scope, sparse.values.name, sparse.values)
         for proto in graph.node:
             label = proto.name or next((name for name in proto.output if name), "?")
-            place = Place(scope, proto, label)
+            place = NodePlace(scope, proto, label)
             if tensor := constant(proto):
                 self._weight(scope, proto.output[0], tensor)
                 continue
@@ -173,12 +173,12 @@ class Graph:
         key = (scope.path, name)
         return self._aliases.get(key, key)
 
-    def inputs_of(self, place: Place) -> list[Key]:
+    def inputs_of(self, place: NodePlace) -> list[Key]:
         """The tensors that a node reads, without those that only its graphs read."""
         keys = (self.key(place.scope, name) for name in place.proto.input)
         return [key for key in keys if key is not None]
 
-    def outputs_of(self, place: Place) -> list[Key]:
+    def outputs_of(self, place: NodePlace) -> list[Key]:
         """The tensors that a node makes."""
         keys = (self.key(place.scope, name) for name in place.proto.output)
         return [key for key in keys if key is not None]
@@ -197,7 +197,7 @@ class Graph:
         pairs = ((name, self.key(scope.parent, actual)) for name, actual in passed)
         return [((scope.path, name), actual) for name, actual in pairs if actual is not None]
 
-    def may_be_float(self, place: Place, name: str) -> bool:
+    def may_be_float(self, place: NodePlace, name: str) -> bool:
         """Whether an output of a node needs a sink."""
         key = (place.scope.path, name)
         if key in self.sequences:
@@ -228,7 +228,7 @@ def is_loop(proto: NodeProto) -> bool:
     return proto.op_type in ("Loop", "Scan")
 
 
-def path_of(place: Place) -> str:
+def path_of(place: NodePlace) -> str:
     """The path of a node, as that of its graph without the last name."""
     return ".".join(filter(None, (place.scope.path, place.label)))
 

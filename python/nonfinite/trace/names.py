@@ -22,7 +22,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from nonfinite.trace.model import Graph, Key, Place, Scope, is_move
+from nonfinite.trace.model import Graph, Key, NodePlace, Scope, is_move
 
 _TAG = re.compile(r"<node (\d+)>")
 # What the runtime puts around the name of a tensor, and behind the name of a node.
@@ -32,7 +32,7 @@ _BLOCKED = "_nchwc"
 
 
 def tag(model: Graph) -> None:
-    """Writes its number into each node of a model, in place. `Place.label` keeps the name."""
+    """Writes its number into each node of a model, in place. `NodePlace.label` keeps the name."""
     for number, place in enumerate(model.places):
         place.proto.name = place.proto.doc_string = f"<node {number}>"
 
@@ -57,14 +57,14 @@ class Names:
             for key, names in self._aliases.items()
             if (found := self._named(key, names)) is not None
         }
-        self._read: dict[tuple[Place, Key], Key] = {}
-        self._written: dict[tuple[Place, Key], Key] = {}
+        self._read: dict[tuple[NodePlace, Key], Key] = {}
+        self._written: dict[tuple[NodePlace, Key], Key] = {}
         self._by_place()
         self._stands = {**_agreed(self._written), **_agreed(self._read), **self._exact}
         self._pass_on()
         self._nodes = self._find_nodes()
 
-    def nodes(self, place: Place) -> tuple[Place, ...]:
+    def nodes(self, place: NodePlace) -> tuple[NodePlace, ...]:
         """The nodes of the model that a node computes or stands for, in the order of the model."""
         return self._nodes[place]
 
@@ -72,7 +72,7 @@ class Names:
         """The tensor of the model that a tensor stands for."""
         return self._stands.get(key)
 
-    def tensor(self, key: Key, reader: Place | None = None) -> str:
+    def tensor(self, key: Key, reader: NodePlace | None = None) -> str:
         """The name in the model, or where the tensor is. The runtime may make one weight of those
         that several nodes read, or of those that a fused node reads."""
         place = self._ran.makers.get(key) or reader or next(iter(self._ran.users[key]), None)
@@ -105,7 +105,7 @@ class Names:
                     for out in self._model.outputs_of(place):
                         yield from ((key, out) for key in sources[source])
 
-    def _claimed(self, place: Place) -> list[Place]:
+    def _claimed(self, place: NodePlace) -> list[NodePlace]:
         text = f"{place.proto.name} {place.proto.doc_string}"
         numbers = dict.fromkeys(map(int, _TAG.findall(text)))
         if not numbers and place.proto.name.endswith(_BLOCKED):
@@ -179,11 +179,11 @@ class Names:
             if key not in self._stands and (tagged := _TAGGED.fullmatch(key[1])):
                 self._stands[key] = self._model.outputs_of(self._model.places[int(tagged[1])])[0]
 
-    def _find_nodes(self) -> dict[Place, tuple[Place, ...]]:
+    def _find_nodes(self) -> dict[NodePlace, tuple[NodePlace, ...]]:
         claimed = {each for claims in self._claims.values() for each in claims}
         order = {place: number for number, place in enumerate(self._model.places)}
         known = set(self._stands.values())
-        found: dict[Place, tuple[Place, ...]] = {}
+        found: dict[NodePlace, tuple[NodePlace, ...]] = {}
         for place, claims in self._claims.items():
             ends = [self._stands[key] for key in self._ran.outputs_of(place) if key in self._stands]
             if is_move(place.proto) or (
@@ -192,7 +192,7 @@ class Names:
             ):
                 found[place] = tuple(claims)
                 continue
-            stop, inside = claimed - set(claims), dict[Place, None]()
+            stop, inside = claimed - set(claims), dict[NodePlace, None]()
             waiting = [*ends]
             while waiting:
                 key = waiting.pop(0)
@@ -207,8 +207,8 @@ class Names:
         return {place: nodes or self._passed(place, found) for place, nodes in found.items()}
 
     def _passed(
-        self, place: Place, found: dict[Place, tuple[Place, ...]]
-    ) -> tuple[Place, ...]:
+        self, place: NodePlace, found: dict[NodePlace, tuple[NodePlace, ...]]
+    ) -> tuple[NodePlace, ...]:
         """For a node that computes none: the maker of its tensor, or the nearest consumer."""
         for key in self._ran.outputs_of(place):
             maker = self._model.makers.get(self._stands.get(key, key))
@@ -225,13 +225,13 @@ class Names:
         return ()
 
 
-def group_of(nodes: tuple[Place, ...]) -> str:
+def group_of(nodes: tuple[NodePlace, ...]) -> str:
     """Nodes of the model as words."""
     labels = ", ".join(node.label for node in nodes)
     return labels if len(nodes) == 1 else f"the fused group of {labels}"
 
 
-def _agreed(placed: Mapping[tuple[Place, Key], Key]) -> dict[Key, Key]:
+def _agreed(placed: Mapping[tuple[NodePlace, Key], Key]) -> dict[Key, Key]:
     """What tensors stand for, where all places say the same."""
     found: dict[Key, set[Key]] = defaultdict(set)
     for (_, key), stands in placed.items():

@@ -38,13 +38,13 @@ from google.protobuf.message import DecodeError
 from onnx import GraphProto, ModelProto
 
 from nonfinite.trace import inputs as inputs_
-from nonfinite.trace.model import Graph, Key, Place
+from nonfinite.trace.model import Graph, Key, NodePlace
 from nonfinite.trace.names import tag, untagged
 from nonfinite.trace.native import FLOATS, Library
 from nonfinite.trace.overflow import halves
 from nonfinite.trace.picture import picture
-from nonfinite.trace.prepare import LEVELS, Options, Prepared, session
-from nonfinite.trace.report import Report
+from nonfinite.trace.prepare import LEVELS, Prepared, TraceOptions, session
+from nonfinite.trace.report import Trace
 from nonfinite.trace.results import Look
 from nonfinite.trace.run import Run
 from nonfinite.trace.weights import bad_weights, moved_out
@@ -74,7 +74,7 @@ def trace_onnx(
     level: str | None = None,
     full: bool = False,
     custom_ops: Sequence[str] = (),
-) -> Report:
+) -> Trace:
     """Runs an ONNX model, and names the node that made the first NaN or infinity.
 
     `inputs` has arrays by the names of inputs. Types that numpy lacks are passed as their bits
@@ -88,7 +88,7 @@ def trace_onnx(
     `allow`: names of nodes or tensors, with `*` as in file names. Infinities from there are
     intended. `threads`: of the runtime. `level`: "ALL", "EXTENDED", "BASIC" or "ORIGINAL"; by
     default the first of them that works. `full`: look at all float tensors even if the model is
-    clean, for a complete `Report.peaks`. `custom_ops`: libraries of custom operators of the model.
+    clean, for a complete `Trace.peaks`. `custom_ops`: libraries of custom operators of the model.
 
     Needs onnx, onnxruntime 1.24 or later and the wheel nonfinite_onnxruntime. Raises ImportError
     without them, TypeError and ValueError for wrong arguments, and the errors of the runtime for a
@@ -110,7 +110,7 @@ def trace_onnx(
             onnx.save(model, str(path))
         else:
             path, title = Path(model), os.fspath(model)
-        tracer = Tracer(path, Path(folder), Options(Library(), threads, custom_ops), allow)
+        tracer = Tracer(path, Path(folder), TraceOptions(Library(), threads, custom_ops), allow)
         graph = tracer.model.graph
         options = dims or {}, shapes or {}, values or {}, seed
         given: Mapping[str, Any] = {} if inputs is None else inputs
@@ -155,7 +155,7 @@ def _tried(graph: GraphProto, arrays: Mapping[str, np.ndarray], random: Sequence
     ]  # fmt: skip
 
 
-def _has(nodes: Iterable[Place], pattern: str) -> bool:
+def _has(nodes: Iterable[NodePlace], pattern: str) -> bool:
     """Whether a node or one of its outputs has a name of the allow-list."""
     names = (name for node in nodes for name in (node.label, *node.proto.output))
     return any(fnmatch.fnmatchcase(name, pattern) for name in names)
@@ -179,7 +179,7 @@ class Tracer:
     """A model and the options of its trace."""
 
     def __init__(
-        self, path: Path, folder: Path, options: Options, allow: Sequence[str] = ()
+        self, path: Path, folder: Path, options: TraceOptions, allow: Sequence[str] = ()
     ) -> None:
         """`folder` is for large weights, if the model has none in files of its own."""
         loaded = load(path)
@@ -195,7 +195,7 @@ class Tracer:
         tag(self.original)
         self._allow = list(allow)
 
-    def allowed(self, nodes: Sequence[Place]) -> bool:
+    def allowed(self, nodes: Sequence[NodePlace]) -> bool:
         """Whether the allow-list has a node of the model or one of its outputs."""
         return any(_has(nodes, each) for each in self._allow)
 
@@ -217,7 +217,7 @@ class Tracer:
 
     def trace(
         self, title: str, arrays: dict[str, Any], level: str | None, full: bool
-    ) -> Report:
+    ) -> Trace:
         """Runs the model, and once more as it is if a finding needs that."""
         weights = bad_weights(self.options.library, self.original, self.folder)
         with closing(self._run(arrays, [level] if level else [*LEVELS], full)) as run:
@@ -280,7 +280,7 @@ class Tracer:
                     self.notes.append(f"the graph at level {level} does not run: {reason}")
         raise AssertionError("no level")
 
-    def _report(self, title: str, run: Run, weights: dict[Key, Look]) -> Report:
+    def _report(self, title: str, run: Run, weights: dict[Key, Look]) -> Trace:
         first = run.first
         reached: tuple[str, ...] = ()
         if first is not None and first.event is not None:
@@ -291,7 +291,7 @@ class Tracer:
             self.notes.append("no node of the graph that ran can make a NaN or an infinity")
         if any(row.bad_calls for row in run.rows) and len(run.events) >= 1 << 14:
             self.notes.append("only the first 16384 bad calls of sinks were kept")
-        return Report(
+        return Trace(
             model=title,
             level=run.prepared.level,
             first=first.finding if first else None,

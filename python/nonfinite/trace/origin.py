@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from nonfinite.trace.model import Graph, Key, Place, attribute
+from nonfinite.trace.model import Graph, Key, NodePlace, attribute
 from nonfinite.trace.native import FLOATS, Event
 from nonfinite.trace.results import (
     ENTRY,
@@ -64,7 +64,7 @@ class Judged:
     """An event at a node, and its kind."""
 
     kind: str
-    place: Place
+    place: NodePlace
     event: Event
     sources: tuple[Look, ...] = ()
     intended: bool = False
@@ -79,7 +79,7 @@ class Judge:
         keys: list[Key],
         events: Iterable[Event],
         constants: dict[Key, Look],
-        allowed: Callable[[Place], bool],
+        allowed: Callable[[NodePlace], bool],
     ) -> None:
         self._graph = graph
         self._constants = constants
@@ -97,7 +97,7 @@ class Judge:
         self.judged = self._judge()
 
     def _judge(self) -> list[Judged]:
-        found: dict[Place, Judged] = {}
+        found: dict[NodePlace, Judged] = {}
         events = [(event, key) for key, each in self._events.items() for event in each]
         for event, key in sorted(events, key=lambda pair: pair[0].sequence):
             place = self._graph.makers.get(key)
@@ -114,7 +114,7 @@ class Judge:
                 found[place] = judged
         return sorted(found.values(), key=lambda each: each.event.sequence)
 
-    def _kind(self, place: Place, key: Key, event: Event) -> Judged:
+    def _kind(self, place: NodePlace, key: Key, event: Event) -> Judged:
         if place.inner:
             return Judged(PROPAGATION, place, event, intended=self._inner_intended(place, event))
         look = event.look
@@ -141,7 +141,7 @@ class Judge:
         return Judged(PROPAGATION, place, event, intended=intended)
 
     def bad_inputs(
-        self, place: Place, event: Event
+        self, place: NodePlace, event: Event
     ) -> tuple[list[Look], list[tuple[Key, Event]]]:
         """The bad constants and the bad tensors that a node read in the call of an event."""
         constants, tensors = [], []
@@ -160,7 +160,7 @@ class Judge:
                     tensors.append((key, bad))
         return constants, tensors
 
-    def _read(self, place: Place) -> list[Key]:
+    def _read(self, place: NodePlace) -> list[Key]:
         """The tensors that a node reads. In the place of a sequence: the tensors in it."""
         graph = self._graph
         waiting = graph.inputs_of(place)
@@ -201,7 +201,7 @@ class Judge:
             return constant.only_minus_inf
         return self._last_intended([passed], event)
 
-    def _inner_intended(self, place: Place, event: Event) -> bool:
+    def _inner_intended(self, place: NodePlace, event: Event) -> bool:
         keys = [key for scope in place.inner for key in self._graph.results(scope)]
         return not event.look.nan and self._last_intended(keys, event)
 
@@ -214,18 +214,18 @@ class Judge:
         ]
         return bool(found) and all(each in self.intended for each in found)
 
-    def reached(self, start: Place) -> tuple[list[Place], list[str | Place]]:
+    def reached(self, start: NodePlace) -> tuple[list[NodePlace], list[str | NodePlace]]:
         """The nodes that the values of a node reached, and the outputs of the model or the
         operations that hide them. Intended masks do not count as reached outputs."""
-        places: dict[Place, None] = {}
-        ends: list[str | Place] = []
+        places: dict[NodePlace, None] = {}
+        ends: list[str | NodePlace] = []
         for _, users, stops, _ in self._walk(self._graph.outputs_of(start)):
             places.update(dict.fromkeys(users))
             ends += stops
         places.pop(start, None)
         return list(places), ends
 
-    def reaches(self, start: Place) -> bool:
+    def reaches(self, start: NodePlace) -> bool:
         """Whether `reached` has ends. One walk answers for all nodes."""
         return not self._reaching.isdisjoint(self._graph.outputs_of(start))
 
@@ -249,7 +249,7 @@ class Judge:
 
     def _walk(
         self, starts: list[Key]
-    ) -> Iterator[tuple[Key, list[Place], list[str | Place], list[Key]]]:
+    ) -> Iterator[tuple[Key, list[NodePlace], list[str | NodePlace], list[Key]]]:
         """The bad tensors on the way from these. For each the nodes that it made bad, the ends, and
         the tensors to which its values go."""
         graph = self._graph
@@ -258,8 +258,8 @@ class Judge:
         for key in waiting:
             if not self._events[key] and key not in graph.sequences:
                 continue
-            places: list[Place] = []
-            ends: list[str | Place] = [self._results[key]] if key in self._results else []
+            places: list[NodePlace] = []
+            ends: list[str | NodePlace] = [self._results[key]] if key in self._results else []
             onward = [*graph.onward[key]]
             for user in graph.users[key]:
                 outputs = graph.outputs_of(user)
@@ -273,7 +273,7 @@ class Judge:
             waiting += [each for each in dict.fromkeys(onward) if each not in seen]
             seen.update(onward)
 
-    def _hides(self, place: Place, key: Key) -> bool:
+    def _hides(self, place: NodePlace, key: Key) -> bool:
         """Whether a node makes finite values of a tensor in which these leave no trace."""
         operator = place.proto.op_type
         if operator == "Cast":

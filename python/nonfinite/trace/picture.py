@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from nonfinite.trace.model import Place
+from nonfinite.trace.model import NodePlace
 from nonfinite.trace.names import group_of
-from nonfinite.trace.run import Found, Run
+from nonfinite.trace.run import Located, Run
 
 # Nodes before the finding (in steps), and nodes in all.
 STEPS_BEFORE = 2
 NODES = 60
 
 
-def picture(run: Run, first: Found) -> dict[str, Any]:
+def picture(run: Run, first: Located) -> dict[str, Any]:
     """Boxes with their columns, and lines between them. A box is the nodes of the model that one
     node of the runtime stands for."""
     graph = run.graph
@@ -26,7 +26,7 @@ def picture(run: Run, first: Found) -> dict[str, Any]:
         edge = [graph.makers[key] for key in keys if key in graph.makers]
         chosen |= dict.fromkeys(edge)
     chosen |= dict.fromkeys(reached)
-    boxes: dict[tuple[Place, ...], list[Place]] = {}
+    boxes: dict[tuple[NodePlace, ...], list[NodePlace]] = {}
     for place in chosen:
         nodes = first.nodes if place is first.place else run.names.nodes(place)
         if nodes:
@@ -60,9 +60,9 @@ def picture(run: Run, first: Found) -> dict[str, Any]:
     }
 
 
-def _kind(places: list[Place], kinds: dict[Place, str]) -> str:
+def _kind(places: list[NodePlace], kinds: dict[NodePlace, str]) -> str:
     return next((kinds[place] for place in places if place in kinds), "finite")
 
 
-def _end(run: Run, end: str | Place) -> str:
+def _end(run: Run, end: str | NodePlace) -> str:
     return end if isinstance(end, str) else group_of(run.names.nodes(end))

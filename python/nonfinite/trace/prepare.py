@@ -28,7 +28,7 @@ LEVELS = {
 }
 
 
-class Options:
+class TraceOptions:
     """What the sessions of a trace need."""
 
     def __init__(self, library: Library, threads: int | None, custom: Sequence[str]) -> None:
@@ -51,7 +51,7 @@ class Options:
 class Source(Protocol):
     """A model whose nodes are tagged, and how to run it."""
 
-    options: Options
+    options: TraceOptions
     folder: Path
     model: ModelProto
     original: Graph

@@ -7,7 +7,7 @@ from nonfinite.trace.results import Results
 from nonfinite.trace.text import text
 
 
-class Report(Results):
+class Trace(Results):
     """The result of a trace of an ONNX model."""
 
     def to_html(self, path: str | Path) -> None:

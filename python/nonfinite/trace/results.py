@@ -114,8 +114,8 @@ class Iteration:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """A place where the values became bad."""
+class BadNode:
+    """A finding: the node where values became bad, or too large for their type."""
 
     kind: str
     """"origin", "NaN from Inf", "entry", "intended" or "hidden overflow"."""
@@ -165,10 +165,10 @@ class Results:
     model: str
     level: str
     """The optimisation of the graph that ran: ALL, EXTENDED, BASIC or ORIGINAL."""
-    first: Finding | None
+    first: BadNode | None
     """The place to look at: the earliest finding, without intended ones, whose values reach an
     output."""
-    findings: tuple[Finding, ...]
+    findings: tuple[BadNode, ...]
     """Origins, NaN from Inf, entries, hidden overflows, and intended masks and infinities, in the
     order of execution."""
     reached: tuple[str, ...]

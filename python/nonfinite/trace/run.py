@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nonfinite.trace import inputs as inputs_
-from nonfinite.trace.model import Key, Place, Scope, is_loop, outer, path_of
+from nonfinite.trace.model import Key, NodePlace, Scope, is_loop, outer, path_of
 from nonfinite.trace.names import group_of
 from nonfinite.trace.native import FLOATS, Event, look_of
 from nonfinite.trace.origin import Judge, Judged
@@ -20,7 +20,7 @@ from nonfinite.trace.results import (
     ORIGIN,
     OVERFLOW,
     PROPAGATION,
-    Finding,
+    BadNode,
     Iteration,
     Look,
     Node,
@@ -35,17 +35,17 @@ BAD = (ORIGIN, NAN_FROM_INF, ENTRY, OVERFLOW)
 
 
 @dataclass(eq=False)
-class Found:
-    """A finding, and where it was found."""
+class Located:
+    """A finding, and the nodes that it is about."""
 
-    place: Place
+    place: NodePlace
     """In the graph that ran."""
-    nodes: tuple[Place, ...]
+    nodes: tuple[NodePlace, ...]
     """In the model. The finding names the first one."""
     event: Event | None
     """None if all values are finite."""
     sequence: int
-    finding: Finding
+    finding: BadNode
     exact: bool
     """Whether the node is known, and the tensors are as in the model."""
 
@@ -91,7 +91,7 @@ class Run:
         return not (self.events or self.weights or self.bad_inputs or self.found or empty)
 
     @property
-    def first(self) -> Found | None:
+    def first(self) -> Located | None:
         """The earliest finding that is bad and reaches an output.
 
         An input with -Inf only, such as a mask, is passed over if a NaN came later.
@@ -158,7 +158,7 @@ class Run:
         """Whether a bad constant is none of the model."""
         return look.name not in self._tracer.given
 
-    def _named(self, looks: dict[Key, Look], reader: Place | None = None) -> dict[Key, Look]:
+    def _named(self, looks: dict[Key, Look], reader: NodePlace | None = None) -> dict[Key, Look]:
         """With the names of the model. A tensor that the runtime keeps in another order has no
         shape and no coordinate."""
         named = {}
@@ -168,7 +168,7 @@ class Run:
                 named[key] = dataclasses.replace(named[key], shape=None, first=None)
         return named
 
-    def _seen(self, place: Place, event: Event | None) -> tuple[list[Look], list[Look], bool]:
+    def _seen(self, place: NodePlace, event: Event | None) -> tuple[list[Look], list[Look], bool]:
         """The statistics of the inputs and outputs of a node, in the call of the event where kept.
         And whether all of them have the order of the model."""
         looks = dict(self._looks)
@@ -191,7 +191,7 @@ class Run:
         same = all(map(self.names.same, [*read, *made]))
         return [*read.values()], [*made.values()], same
 
-    def _found(self, judged: Judged) -> Found:
+    def _found(self, judged: Judged) -> Located:
         place, nodes = judged.place, self.names.nodes(judged.place)
         inputs, outputs, same = self._seen(place, judged.event)
         names = {look.name for look in judged.sources}
@@ -199,7 +199,7 @@ class Run:
         reads = [n for n in nodes if any(key[1] in names for key in model.inputs_of(n))]
         nodes = tuple(dict.fromkeys([*reads, *nodes]))
         known = len(nodes) == 1 or bool(reads)
-        finding = Finding(
+        finding = BadNode(
             kind=judged.kind,
             node=nodes[0].label if known else f"inside {group_of(nodes)}",
             operator=nodes[0].proto.op_type if known else place.proto.op_type,
@@ -214,7 +214,7 @@ class Run:
             sources=judged.sources,
         )
         exact = len(nodes) == 1 and same and not any(map(self._folded, judged.sources))
-        return Found(place, nodes, judged.event, judged.event.sequence, finding, exact)
+        return Located(place, nodes, judged.event, judged.event.sequence, finding, exact)
 
     def _loops(self, scope: Scope, event: Event | None) -> tuple[Iteration, ...]:
         """The iterations of the loops around an event, the innermost one first.
@@ -243,7 +243,7 @@ class Run:
         later = (each for each in self.events if each.sequence > event.sequence)
         return next((each for each in later if self.prepared.keys[each.number] in made), None)
 
-    def _with_overflows(self, found: list[Found]) -> list[Found]:
+    def _with_overflows(self, found: list[Located]) -> list[Located]:
         """Adds values that the types of the model do not hold, where the runtime has wider ones.
 
         A cast that the runtime inserted may show such a value as an infinity. Then the node has an
@@ -268,12 +268,12 @@ class Run:
                 found.append(self._overflow(stands, key, largest[key], sequence))
         return found
 
-    def _overflow(self, stands: Key, key: Key, largest: float, sequence: int) -> Found:
+    def _overflow(self, stands: Key, key: Key, largest: float, sequence: int) -> Located:
         node = self._tracer.original.makers[stands]
         place = self.graph.makers.get(key) or self.graph.users[key][0]
         inputs, outputs, _ = self._seen(place, None)
         declared, limit = self.prepared.overflows.type_of(stands)
-        finding = Finding(
+        finding = BadNode(
             kind=INTENDED if self._tracer.allowed([node]) else OVERFLOW,
             node=node.label,
             operator=node.proto.op_type,
@@ -286,14 +286,14 @@ class Run:
             ran_as=place.proto.op_type,
             overflow=Peak(stands[1], declared, largest, largest / limit),
         )
-        return Found(place, (node,), None, sequence, finding, True)
+        return Located(place, (node,), None, sequence, finding, True)
 
 
-def _covers(nodes: tuple[Place, ...]) -> tuple[Node, ...]:
+def _covers(nodes: tuple[NodePlace, ...]) -> tuple[Node, ...]:
     return tuple(Node(node.label, node.proto.op_type, _source(node)) for node in nodes)
 
 
-def _source(place: Place) -> str | None:
+def _source(place: NodePlace) -> str | None:
     """The lines of Python that torch's exporter writes to a node."""
     for each in place.proto.metadata_props:
         if each.key == "pkg.torch.onnx.stack_trace":

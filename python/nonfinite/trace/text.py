@@ -1,6 +1,6 @@
 """The report as text."""
 
-from nonfinite.trace.results import INTENDED, ORIGIN, WORDS, Finding, Results
+from nonfinite.trace.results import INTENDED, ORIGIN, WORDS, BadNode, Results
 
 PEAKS = 5
 # From this share of the limit on, a tensor is close to the largest number of its type.
@@ -52,12 +52,12 @@ def without_finding(report: Results) -> str:
     return "no output is bad"
 
 
-def heading(each: Finding) -> str:
+def heading(each: BadNode) -> str:
     """The kind and the node."""
     return f"{kind(each)}: {each.node} ({each.operator}){place_of(each)}"
 
 
-def place_of(each: Finding) -> str:
+def place_of(each: BadNode) -> str:
     """The graph in which a node is, and the iterations of the loops around, if any."""
     if not each.graph:
         return ""
@@ -68,7 +68,7 @@ def place_of(each: Finding) -> str:
     return f" in {each.graph}{call}{loops}"
 
 
-def kind(each: Finding) -> str:
+def kind(each: BadNode) -> str:
     """The kind, with the type of an overflow and the value."""
     over = each.overflow
     if over is None:
@@ -78,7 +78,7 @@ def kind(each: Finding) -> str:
     return f"{hidden}: {over.name} is {over.largest:.6g}, {limit}"
 
 
-def finding(each: Finding) -> list[str]:
+def finding(each: BadNode) -> list[str]:
     """One finding in full."""
     known = each.node in [node.name for node in each.covers]
     where = f"{'node ' if known else ''}{each.node} ({each.operator})"

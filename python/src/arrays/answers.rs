@@ -14,8 +14,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// The elements of one class: how many there are, and the coordinate of the first one, or None.
-#[pyclass(frozen, get_all, eq, module = "nonfinite")]
-#[derive(Clone, PartialEq)]
+#[pyclass(frozen, get_all, eq, hash, from_py_object, module = "nonfinite")]
+#[derive(Clone, PartialEq, Hash)]
 pub(crate) struct Occurrences {
     /// How many elements belong to the class.
     count: usize,
@@ -24,7 +24,7 @@ pub(crate) struct Occurrences {
 }
 
 /// A tuple of indices, or None.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, Hash)]
 pub(crate) struct Coordinate(Option<Vec<usize>>);
 
 impl<'py> IntoPyObject<'py> for &Coordinate {
@@ -55,6 +55,16 @@ impl Coordinate {
 
 #[pymethods]
 impl Occurrences {
+    #[new]
+    fn of_python(count: usize, first: Option<Vec<usize>>) -> Self {
+        Self { count, first: Coordinate(first) }
+    }
+
+    /// For `pickle`.
+    fn __getnewargs__(&self) -> (usize, &Coordinate) {
+        (self.count, &self.first)
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         Ok(format!("Occurrences(count={}, first={})", self.count, self.first.text(py)?))
     }
@@ -71,8 +81,8 @@ impl Occurrences {
 }
 
 /// How many elements are NaN, +Inf and -Inf, and the first of each.
-#[pyclass(frozen, get_all, eq, module = "nonfinite")]
-#[derive(Clone, PartialEq)]
+#[pyclass(frozen, get_all, eq, hash, module = "nonfinite")]
+#[derive(Clone, PartialEq, Hash)]
 pub(crate) struct Census {
     /// NaN of either sign, quiet or signalling.
     nan: Occurrences,
@@ -89,23 +99,6 @@ impl Census {
         Ok(Self { nan: class(nan)?, pos_inf: class(pos_inf)?, neg_inf: class(neg_inf)? })
     }
 
-    /// Of a tensor of these sizes whose memory is on a device. Indices are in row-major order.
-    pub(crate) fn of_sizes(census: nonfinite::Census, sizes: &[usize]) -> Self {
-        let class = |class: nonfinite::Occurrences| {
-            let first = class.first.map(|mut index| {
-                let mut coordinate = vec![0; sizes.len()];
-                for (at, size) in coordinate.iter_mut().zip(sizes).rev() {
-                    *at = index % size;
-                    index /= size;
-                }
-                coordinate
-            });
-            Occurrences { count: class.count, first: Coordinate(first) }
-        };
-        let nonfinite::Census { nan, pos_inf, neg_inf, .. } = census;
-        Self { nan: class(nan), pos_inf: class(pos_inf), neg_inf: class(neg_inf) }
-    }
-
     /// The name, the number of elements and the first coordinate of each class.
     pub(crate) fn classes(&self) -> [(&'static str, usize, Option<&[usize]>); 3] {
         let classes = [("NaN", &self.nan), ("+Inf", &self.pos_inf), ("-Inf", &self.neg_inf)];
@@ -115,10 +108,21 @@ impl Census {
 
 #[pymethods]
 impl Census {
+    #[new]
+    fn of_python(nan: Occurrences, pos_inf: Occurrences, neg_inf: Occurrences) -> Self {
+        Self { nan, pos_inf, neg_inf }
+    }
+
+    /// For `pickle`.
+    fn __getnewargs__(&self) -> (Occurrences, Occurrences, Occurrences) {
+        (self.nan.clone(), self.pos_inf.clone(), self.neg_inf.clone())
+    }
+
     /// The number of elements that are NaN or infinite.
     #[getter]
     pub(crate) fn total(&self) -> usize {
-        self.nan.count + self.pos_inf.count + self.neg_inf.count
+        // Counts of Python may be any.
+        self.nan.count.saturating_add(self.pos_inf.count).saturating_add(self.neg_inf.count)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -38,7 +38,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyo3(signature = (x, /, *, threads=None))]
 fn all_finite(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
     ask(x, false, threads, |view| view.all(Predicate::Finite))
-        .or_else(|error| Ok(cuda::census(x, error)?.is_finite()))
+        .or_else(|error| Ok(cuda::count(x, error, Predicate::NonFinite)? == 0))
 }
 
 /// Whether any element is NaN. Arguments and errors as in all_finite.
@@ -50,7 +50,7 @@ fn all_finite(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
 #[pyo3(signature = (x, /, *, threads=None))]
 fn any_nan(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
     ask(x, false, threads, |view| view.any(Predicate::Nan))
-        .or_else(|error| Ok(cuda::census(x, error)?.nan.count > 0))
+        .or_else(|error| Ok(cuda::count(x, error, Predicate::Nan)? > 0))
 }
 
 /// Whether the predicate holds for any element: a bool. With axis=, one bool for each row along
@@ -155,14 +155,11 @@ fn census<'py>(
     axis: Option<isize>,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (py, array) = match (x.py(), input::read_for(x, true)) {
-        (py, Ok(array)) => (py, array),
-        (py, Err(error)) if axis.is_none() => {
-            let census = cuda::census(x, error)?;
-            let sizes: Vec<usize> = x.call_method0("size")?.extract()?;
-            return Census::of_sizes(census, &sizes).into_bound_py_any(py);
-        }
-        (_, Err(error)) => return Err(error),
+    let py = x.py();
+    let array = match input::read_for(x, true) {
+        Ok(array) => array,
+        Err(error) if axis.is_none() => return Ok(cuda::census(x, error)?.into_any()),
+        Err(error) => return Err(error),
     };
     if let Some(axis) = axis {
         return rows::census(py, &array, axis, threads);

@@ -13,7 +13,7 @@ pub(crate) use not_looked_at::NotLookedAt;
 use not_looked_at::{Asked, Why};
 use stats::{Above, Measured};
 
-use crate::model::{ByKind, Error, Finding, First, Kinds, Storage};
+use crate::model::{ByKind, Error, First, KindReport, Kinds, Storage};
 use crate::places::{AxisPlaces, Map};
 use crate::report::{LookedAt, Report, TensorReport};
 use crate::totals::Totals;
@@ -236,9 +236,9 @@ impl<'a> Tensor<'a> {
                 ("unreadable", Some(Why::new(why)), None)
             }
         };
-        let count = |finding: &'a Finding| Count {
-            count: finding.count,
-            first: finding.first.as_ref().map(Element::new),
+        let count = |of_kind: &'a KindReport| Count {
+            count: of_kind.count,
+            first: of_kind.first.as_ref().map(Element::new),
         };
         Self {
             name: tensor.name.as_deref(),

@@ -1,4 +1,4 @@
-//! The types that all other modules share: files, file formats, tensors, numbers and findings.
+//! The types that all other modules share: files, file formats, tensors and numbers.
 //!
 //! This is the lowest module of the crate. It names no reader and no file format. Each format adds
 //! its own constant to [`FileFormat`], and its own error travels inside [`Error::Refused`].
@@ -13,8 +13,8 @@ mod data;
 mod dtype;
 mod error;
 mod file_format;
-mod finding;
 mod format_name;
+mod found;
 #[cfg(not(unix))]
 mod not_unix;
 mod plain_text;
@@ -35,7 +35,7 @@ pub use error::Error;
 #[cfg(feature = "remote")]
 pub(crate) use error::HasChanged;
 pub use file_format::FileFormat;
-pub use finding::{Extreme, Finding, First, Large, Stats};
+pub use found::{Extreme, First, KindReport, Large, Stats};
 pub(crate) use plain_text::{is_plain_text, is_text, may_hold_numbers};
 pub use reason::{Asks, Reason};
 pub use rounded::rounded;

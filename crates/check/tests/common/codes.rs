@@ -1,6 +1,6 @@
 //! Special numbers of each format, literally.
 
-use nonfinite_check::{Finding, TensorReport};
+use nonfinite_check::{KindReport, TensorReport};
 
 /// The bits of numbers of a format.
 #[derive(Clone, Copy)]
@@ -38,14 +38,18 @@ pub(crate) fn assert_one(
     bits: u64,
     context: &str,
 ) {
-    for (index, finding) in tensor.found.as_ref().into_array().into_iter().enumerate() {
+    for (index, of_kind) in tensor.found.as_ref().into_array().into_iter().enumerate() {
         if index != kind {
-            assert_eq!(finding, &Finding::default(), "{context}: kind {index} instead of {kind}");
+            assert_eq!(
+                of_kind,
+                &KindReport::default(),
+                "{context}: kind {index} instead of {kind}"
+            );
             continue;
         }
         let first =
-            finding.first.as_ref().unwrap_or_else(|| panic!("{context}: nothing of kind {kind}"));
-        let found = (finding.count, &first.coordinate[..], first.bits);
+            of_kind.first.as_ref().unwrap_or_else(|| panic!("{context}: nothing of kind {kind}"));
+        let found = (of_kind.count, &first.coordinate[..], first.bits);
         assert_eq!(found, (1, coordinate, bits), "{context}");
     }
 }

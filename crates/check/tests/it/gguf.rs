@@ -72,7 +72,7 @@ fn floats_in_metadata() {
             .tensors
             .iter()
             .map(|tensor| {
-                let counts = tensor.found.as_ref().map(|finding| finding.count).into_array();
+                let counts = tensor.found.as_ref().map(|of_kind| of_kind.count).into_array();
                 (tensor.name.as_deref().unwrap(), &*tensor.dtype, &tensor.shape[..], counts)
             })
             .collect();

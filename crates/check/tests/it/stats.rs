@@ -65,7 +65,7 @@ fn assert_stats(
     assert_eq!(found(&stats.max_abs), max_abs, "{context}: max_abs");
     let counts = [stats.zeros, stats.subnormals, stats.normals].map(|count| count as usize);
     assert_eq!(counts, expected.counts, "{context}: counts");
-    let classes = tensor.found.as_ref().into_array().map(|finding| finding.count as usize);
+    let classes = tensor.found.as_ref().into_array().map(|of_kind| of_kind.count as usize);
     assert_eq!(classes, expected.classes.map(|(count, _)| count), "{context}: census");
 }
 

@@ -94,8 +94,8 @@ fn error(bytes: &[u8], format: FileFormat) -> String {
 
 /// Asserts that the tensor holds exactly one special number, of this kind, at this place.
 fn assert_found(tensor: &TensorReport, which: usize, coordinate: &[usize]) {
-    for (i, finding) in tensor.found.as_ref().into_array().into_iter().enumerate() {
-        assert_eq!(finding.count, u64::from(i == which), "{tensor:?}");
+    for (i, of_kind) in tensor.found.as_ref().into_array().into_iter().enumerate() {
+        assert_eq!(of_kind.count, u64::from(i == which), "{tensor:?}");
     }
     let first = tensor.found.as_ref().into_array()[which].first.as_ref().unwrap();
     assert_eq!(first.coordinate, coordinate, "{tensor:?}");

@@ -122,7 +122,7 @@ fn damaged(bytes: &[u8], format: FileFormat) {
     let options = Options { threads: NonZeroUsize::new(1), ..Options::default() };
     let check = |bytes: &[u8]| -> Result<(), Error> {
         for tensor in check_bytes(bytes, format, &options)?.tensors {
-            for first in tensor.found.into_array().into_iter().filter_map(|finding| finding.first) {
+            for first in tensor.found.into_array().into_iter().filter_map(|of_kind| of_kind.first) {
                 assert!(
                     first
                         .coordinate

@@ -1,8 +1,9 @@
-//! The entry of a bad tensor: its findings, the common pattern of the places, and the density maps.
+//! The entry of a bad tensor: the numbers of each kind, the common pattern of the places, and the
+//! density maps.
 
 use std::fmt::Write as _;
 
-use nonfinite_check::{ByKind, Finding, Map, TensorReport};
+use nonfinite_check::{ByKind, KindReport, Map, TensorReport};
 
 use super::text::{Budget, escaped};
 use crate::report::{above, count, measured};
@@ -19,8 +20,8 @@ pub(super) fn entry(
     let found = ByKind::NAMES.zip(tensor.found.as_ref()).into_array();
     let mut counts: Vec<_> = found
         .iter()
-        .filter(|(_, finding)| finding.count > 0)
-        .map(|(kind, finding)| format!("{} {kind}", finding.count))
+        .filter(|(_, of_kind)| of_kind.count > 0)
+        .map(|(kind, of_kind)| format!("{} {kind}", of_kind.count))
         .collect();
     counts.extend(tensor.large.as_ref().map(above).map(escaped));
     let mut text = format!(
@@ -37,8 +38,8 @@ pub(super) fn entry(
     if let Some(file) = &tensor.file {
         let _ = write!(text, "in {}<br>", escaped(file.display()));
     }
-    for (kind, finding) in found {
-        text.push_str(&first(kind, finding));
+    for (kind, of_kind) in found {
+        text.push_str(&first(kind, of_kind));
     }
     if let Some(measured) = measured(tensor) {
         let _ = write!(text, "{}<br>", escaped(measured));
@@ -55,8 +56,8 @@ pub(super) fn entry(
 const NO_ROOM: &str = "No map, for want of room in this report.";
 
 /// The place of the first number of a kind.
-fn first(kind: &str, finding: &Finding) -> String {
-    let Some(first) = &finding.first else { return String::new() };
+fn first(kind: &str, of_kind: &KindReport) -> String {
+    let Some(first) = &of_kind.first else { return String::new() };
     let part = first.part.map(|part| format!(" {part}")).unwrap_or_default();
     let quiet = match first.quiet() {
         Some(true) => " quiet",

@@ -1,4 +1,4 @@
-//! What a check finds in a tensor.
+//! The numbers that a check finds in a tensor.
 
 use nonfinite::Format;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use super::codes;
 
 /// The count of the numbers of one kind, and the first of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Finding {
+pub struct KindReport {
     /// The number of them.
     pub count: u64,
     /// The first one in the order of the file.
