@@ -76,7 +76,8 @@ impl Report {
     }
 }
 
-/// The result of the check of a tensor.
+/// The result of the check of a tensor. What most tensors do not have is in a box, since a hostile
+/// file can describe a million tensors.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct TensorReport {
@@ -94,14 +95,14 @@ pub struct TensorReport {
     pub found: ByKind<KindReport>,
     /// The finite numbers that were looked at, if [`Options::stats`] asks for them. None for a
     /// tensor that was not looked at.
-    pub stats: Option<Stats>,
+    pub stats: Option<Box<Stats>>,
     /// The finite numbers of a larger magnitude than [`Options::max_abs`]. None if there are none.
-    pub large: Option<Large>,
+    pub large: Option<Box<Large>>,
     /// The kinds in the tensor that are not allowed. They make the tensor bad.
     pub bad: Kinds,
     /// The places of the bad NaN and infinities, if [`Options::places`] or [`Options::draw`] asks
     /// for them. None for tensors without them. [`Places`] lists further cases.
-    pub places: Option<Places>,
+    pub places: Option<Box<Places>>,
 }
 
 /// The numbers of a tensor that were looked at.
@@ -156,19 +157,19 @@ impl TensorReport {
         let is_scanned = matches!(looked_at, LookedAt::Values | LookedAt::Scales { .. });
         let found = found.map(|KindTally { count, first }| KindReport {
             count,
-            first: first.map(|(place, bits)| first_of(&tensor, place, bits)),
+            first: first.map(|(place, bits)| Box::new(first_of(&tensor, place, bits))),
         });
         let kinds = found.as_ref().map(|of_kind| of_kind.count > 0);
         Self {
             bad: options.bad(&tensor.description, kinds),
             stats: (options.stats && is_scanned)
-                .then(|| finite.stats.map(|peak| extreme_of(&tensor, peak))),
-            large: large_of(&tensor, &finite, options),
+                .then(|| Box::new(finite.stats.map(|peak| extreme_of(&tensor, peak)))),
+            large: large_of(&tensor, &finite, options).map(Box::new),
             elements: tensor.elements,
             bytes: tensor.bytes,
             looked_at,
             found,
-            places,
+            places: places.map(Box::new),
             description: tensor.description,
         }
     }
@@ -190,7 +191,7 @@ impl TensorReport {
     pub fn is_all_zeros(&self) -> bool {
         let others = self.found.as_ref().into_array().iter().any(|of_kind| of_kind.count > 0);
         let zeros = |stats: &Stats| stats.zeros > 0 && stats.subnormals == 0 && stats.normals == 0;
-        !others && self.stats.as_ref().is_some_and(zeros)
+        !others && self.stats.as_deref().is_some_and(zeros)
     }
 
     /// The common pattern of the places of the bad numbers: [`Places::statement`]. For scales, also
@@ -218,7 +219,7 @@ impl TensorReport {
         let of_kinds = kinds.zip(ByKind::NAMES.zip(self.found.as_ref())).into_array();
         let counted = of_kinds.into_iter().filter(|(counts, _)| *counts);
         counted
-            .filter_map(|(_, (name, of_kind))| Some((name, of_kind.first.as_ref()?)))
+            .filter_map(|(_, (name, of_kind))| Some((name, of_kind.first.as_deref()?)))
             .min_by_key(|(_, first)| first.place)
     }
 }

@@ -135,7 +135,7 @@ pub fn above(large: &Large) -> String {
 /// of zeros and subnormal numbers.
 #[must_use]
 pub fn measured(tensor: &TensorReport) -> Option<String> {
-    let Stats { min, max, max_abs, zeros, subnormals, .. } = tensor.stats.as_ref()?;
+    let Stats { min, max, max_abs, zeros, subnormals, .. } = tensor.stats.as_deref()?;
     if tensor.is_all_zeros() {
         return Some("all zeros".to_owned());
     }

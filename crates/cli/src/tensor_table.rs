@@ -62,7 +62,7 @@ impl<'a> Table<'a> {
         columns.extend(kinds.map(|(kind, words)| Column {
             words: [words.before, ""],
             ..column(words.first, &|tensor| {
-                let first = of_kind(tensor, kind).first.as_ref();
+                let first = of_kind(tensor, kind).first.as_deref();
                 first.map(|first| describe(kind, first)).unwrap_or_default()
             })
         }));
@@ -70,7 +70,7 @@ impl<'a> Table<'a> {
             columns.push(column("where", &|tensor| tensor.statement().unwrap_or_default()));
         }
         if self.tensors.iter().any(|tensor| tensor.large.is_some()) {
-            let large = |tensor: &TensorReport| tensor.large.as_ref().map(above);
+            let large = |tensor: &TensorReport| tensor.large.as_deref().map(above);
             columns.push(column("large", &|tensor| large(tensor).unwrap_or_default()));
         }
         if self.stats {
@@ -88,7 +88,7 @@ impl<'a> Table<'a> {
                 head,
                 self.tensors
                     .iter()
-                    .map(|tensor| tensor.stats.as_ref().and_then(of).unwrap_or_default()),
+                    .map(|tensor| tensor.stats.as_deref().and_then(of).unwrap_or_default()),
             )
         };
         let number = |extreme: &Option<Extreme>| Some(rounded(extreme.as_ref()?.value));

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 pub(crate) use not_looked_at::NotLookedAt;
 use not_looked_at::{Asked, Why};
@@ -124,7 +124,8 @@ struct File<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     damaged: bool,
     not_looked_at: Vec<NotLookedAt<'a>>,
-    tensors: Vec<Tensor<'a>>,
+    #[serde(serialize_with = "one_by_one")]
+    tensors: Vec<&'a TensorReport>,
 }
 
 impl<'a> File<'a> {
@@ -142,10 +143,14 @@ impl<'a> File<'a> {
                 .into_iter()
                 .flat_map(|report| &report.tensors)
                 .filter(|tensor| listed.lists(tensor))
-                .map(Tensor::new)
                 .collect(),
         }
     }
+}
+
+/// Each tensor is described when it is written, so that one description is in memory at a time.
+fn one_by_one<S: Serializer>(tensors: &[&TensorReport], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(tensors.iter().copied().map(Tensor::new))
 }
 
 #[derive(Serialize)]
@@ -238,7 +243,7 @@ impl<'a> Tensor<'a> {
         };
         let count = |of_kind: &'a KindReport| Count {
             count: of_kind.count,
-            first: of_kind.first.as_ref().map(Element::new),
+            first: of_kind.first.as_deref().map(Element::new),
         };
         Self {
             name: tensor.name.as_deref(),
@@ -254,8 +259,8 @@ impl<'a> Tensor<'a> {
             why,
             scales,
             found: tensor.found.as_ref().map(count),
-            stats: tensor.stats.as_ref().map(Measured::new),
-            large: tensor.large.as_ref().map(Above::new),
+            stats: tensor.stats.as_deref().map(Measured::new),
+            large: tensor.large.as_deref().map(Above::new),
             bad: bad(tensor),
             places: tensor.places.as_ref().map(|places| Where {
                 statement: places.statement(tensor.name.as_deref().unwrap_or_default()),

@@ -10,8 +10,8 @@ use super::codes;
 pub struct KindReport {
     /// The number of them.
     pub count: u64,
-    /// The first one in the order of the file.
-    pub first: Option<First>,
+    /// The first one in the order of the file. In a box, since most tensors have none.
+    pub first: Option<Box<First>>,
 }
 
 /// The first number of a kind.

@@ -11,7 +11,7 @@ fn options() -> Options {
     Options { places: true, draw: true, ..Options::default() }
 }
 
-fn places_of(bytes: &[u8], format: FileFormat) -> Option<Places> {
+fn places_of(bytes: &[u8], format: FileFormat) -> Option<Box<Places>> {
     report_with(bytes, format, &options()).tensors.remove(0).places
 }
 

@@ -9,7 +9,7 @@ use nonfinite_check::{FileFormat, Options, Places, check_bytes};
 
 use crate::arrow::{batch, f32s, write};
 
-fn places(batches: &[RecordBatch]) -> Option<Places> {
+fn places(batches: &[RecordBatch]) -> Option<Box<Places>> {
     let bytes = write(batches, true, IpcWriteOptions::default());
     let options = Options { draw: true, ..Options::default() };
     let report = check_bytes(&bytes, FileFormat::ARROW, &options).expect("a good table");

@@ -23,7 +23,7 @@ pub(super) fn entry(
         .filter(|(_, of_kind)| of_kind.count > 0)
         .map(|(kind, of_kind)| format!("{} {kind}", of_kind.count))
         .collect();
-    counts.extend(tensor.large.as_ref().map(above).map(escaped));
+    counts.extend(tensor.large.as_deref().map(above).map(escaped));
     let mut text = format!(
         "<details id=t{entry}{}><summary><b>{name}</b> <code>{} {}</code>: {}",
         if is_open { " open" } else { "" },

@@ -21,7 +21,7 @@ const WORDS: usize = 100;
 pub(super) fn table(files: &[Checked], budget: &mut Budget) -> String {
     let reports = files.iter().filter_map(|(_, result)| result.as_ref().ok());
     let tensors = reports.flat_map(|report| natural::ordered(&report.tensors));
-    let mut rows = tensors.filter_map(|tensor| Some((tensor, tensor.stats.as_ref()?))).peekable();
+    let mut rows = tensors.filter_map(|tensor| Some((tensor, tensor.stats.as_deref()?))).peekable();
     if rows.peek().is_none() || !budget.take(HEAD, END.len() + WORDS) {
         return String::new();
     }
