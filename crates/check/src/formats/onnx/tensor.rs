@@ -8,7 +8,7 @@ use nonfinite::Format;
 use super::{bad, once};
 use crate::containers::protobuf::{Fields, Malformed, Value};
 use crate::model::reader::Refused;
-use crate::model::{ByteOrder, Content, Data, ReadAt, Source, Tensor, source};
+use crate::model::{ByteOrder, Content, Data, ReadAt, Tensor, source};
 
 /// The field that holds the numbers of a tensor without `raw_data`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -206,7 +206,7 @@ impl<'a> Proto<'a> {
     /// The tensor. `open` maps a file of external data.
     pub(super) fn tensor(
         self,
-        open: &mut dyn FnMut(&str) -> Result<Arc<Source>, Refused>,
+        open: &mut dyn FnMut(&str) -> Result<Arc<dyn ReadAt>, Refused>,
     ) -> Result<Tensor, Refused> {
         let name = self.name.clone();
         let bad = |why: String| of_tensor(&name, why);
@@ -257,7 +257,7 @@ impl<'a> Proto<'a> {
 
     /// Empty data, since the check does not look at these elements. The data still names the
     /// external file, so that `other_files` lists the file. The file may be missing.
-    fn not_needed(&self, open: &mut dyn FnMut(&str) -> Result<Arc<Source>, Refused>) -> Data {
+    fn not_needed(&self, open: &mut dyn FnMut(&str) -> Result<Arc<dyn ReadAt>, Refused>) -> Data {
         let location = self.entry("location").filter(|_| self.external);
         match location.map(open) {
             Some(Ok(source)) => Data::Other { source, range: 0..0 },
@@ -289,7 +289,7 @@ impl<'a> Proto<'a> {
     fn external(
         self,
         wants: usize,
-        open: &mut dyn FnMut(&str) -> Result<Arc<Source>, Refused>,
+        open: &mut dyn FnMut(&str) -> Result<Arc<dyn ReadAt>, Refused>,
     ) -> Result<Data, Refused> {
         let bad = |why: String| of_tensor(&self.name, why);
         let bad_key = |key| bad(format!("external data with a bad {key}"));
