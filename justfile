@@ -18,6 +18,10 @@ fuzz *targets:
 bench base *args:
     ci/bench-compare {{ base }} {{ args }}
 
+# The page that looks at dropped files, at http://127.0.0.1:8000.
+page:
+    ci/web serve
+
 # Every check of a change.
 ci:
     bash .ci/run

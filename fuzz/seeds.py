@@ -368,4 +368,5 @@ def main():
         print(f"{target}: {len(seeds)} seeds, {sum(map(len, seeds))} bytes")
 
 
-main()
+if __name__ == "__main__":
+    main()

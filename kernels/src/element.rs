@@ -1,9 +1,14 @@
 //! The bits of elements, in the byte order of the machine.
 
-/// The bits of the elements of `x`.
+/// The bits of the elements of `x`. Where they are whole integers, these are read: for wasm LLVM
+/// joins the shifts of [`read`] only after it has made vectors of single bytes.
 #[inline(always)]
 pub(crate) fn elements<const W: usize>(x: &[u8]) -> impl DoubleEndedIterator<Item = u64> + '_ {
-    x.as_chunks::<W>().0.iter().map(|element| read(element))
+    x.as_chunks::<W>().0.iter().map(|element| match W {
+        2 => element.first_chunk().map_or(0, |&bytes| u16::from_ne_bytes(bytes).into()),
+        4 => element.first_chunk().map_or(0, |&bytes| u32::from_ne_bytes(bytes).into()),
+        _ => read(element),
+    })
 }
 
 /// The bits of an element of any width.

@@ -235,15 +235,16 @@ impl Rule {
         self.usual
     }
 
-    /// Whether a hit may have these bits. See [`Screen`].
+    /// Whether a hit may have these bits. See [`Screen`]. Masks in the width of the elements, so
+    /// that a vector holds as many as it can.
     #[inline(always)]
     pub(crate) const fn passes_of<const W: usize>(&self, bits: u64) -> bool {
         let Screen { mask, flip, least } = self.screen();
         let masked = (bits & mask) ^ flip as u64;
         match W {
             1 => masked as i8 > least as i8,
-            2 => masked as i16 > least as i16,
-            4 => masked as i32 > least as i32,
+            2 => (bits as i16 & mask as i16) ^ flip as i16 > least as i16,
+            4 => (bits as i32 & mask as i32) ^ flip as i32 > least as i32,
             _ => masked as i64 > least,
         }
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::input::{opened, prepared};
 use crate::model::reader::Contents;
+use crate::model::source::open;
 use crate::model::{Data, Error, FileFormat, Outline, ReadAt, Source, Tensor};
 use crate::options::Options;
 use crate::remote::is_url;
@@ -17,7 +18,7 @@ use crate::scan::{Witness, places, scan};
 /// # Errors
 /// [`Error`] if it is not a whole, valid file of a known format.
 pub fn check_file(path: &Path, options: &Options) -> Result<Report, Error> {
-    check_source(&Source::open(path)?, Some(path), options)
+    check_source(&*open(path)?, Some(path), options)
 }
 
 /// Checks a file that is read by [`ReadAt`]. Files beside it are found by the path. The name in the

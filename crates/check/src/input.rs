@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::formats::index;
 use crate::model::reader::Contents;
-use crate::model::source::inside;
-use crate::model::{Error, FileFormat, ReadAt, Source};
+use crate::model::source::{self, inside};
+use crate::model::{Error, FileFormat, ReadAt};
 use crate::options::Options;
 use crate::raw;
 use crate::remote::{self, is_url};
@@ -37,7 +37,7 @@ pub(crate) fn url(path: &Path) -> Option<&str> {
 pub(crate) fn open(location: &Path, options: &Options) -> Result<Arc<dyn ReadAt>, Error> {
     match url(location) {
         Some(url) => remote::open(url, options),
-        None => Ok(Arc::new(Source::open(location)?)),
+        None => source::open(location),
     }
 }
 

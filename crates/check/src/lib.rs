@@ -42,8 +42,8 @@ pub mod work;
 
 pub use check::{check_bytes, check_file, check_source, check_stream, check_url};
 pub use model::{
-    Asks, ByKind, Description, Error, Extreme, FileFormat, First, KindReport, Kinds, Large, Origin,
-    ReadAt, Reads, Reason, Shared, Source, Stats, Storage, rounded,
+    Asks, ByKind, Description, Error, Extreme, FileFormat, First, KindReport, Kinds, Large, Opener,
+    Origin, ReadAt, Reads, Reason, Shared, Source, Stats, Storage, open_files_by, rounded,
 };
 pub use options::{Observer, Options};
 pub use places::{AxisPlaces, Lit, Map, Places, Steps};

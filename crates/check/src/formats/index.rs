@@ -94,10 +94,7 @@ fn contents(
     format: FileFormat,
     of: FileFormat,
 ) -> Result<Contents, model::Error> {
-    gather(input.bytes, format, of, |shard| {
-        let source = input.open_beside(shard, format)?;
-        Ok((source.path().to_owned(), source))
-    })
+    gather(input.bytes, format, of, |shard| input.open_beside(shard, format))
 }
 
 /// The format of the shards of an index. None for a format that is not an index.

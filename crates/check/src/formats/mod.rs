@@ -33,8 +33,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::model::reader::{Contents, Read, Reader};
-use crate::model::source::Sequence;
-use crate::model::{Error, FileFormat, Input, ReadAt, Source, is_text};
+use crate::model::source::{Sequence, open};
+use crate::model::{Error, FileFormat, Input, ReadAt, is_text};
 
 /// The row of each format. The first whose `begins` says yes reads a file.
 static READERS: &[&Reader] = &[
@@ -176,8 +176,7 @@ impl FileFormat {
 /// empty for an index that cannot be read: its check reports the reason.
 #[must_use]
 pub fn shards(index: &Path) -> Vec<PathBuf> {
-    let open = || Some(Arc::new(Source::open(index).ok()?) as Arc<dyn ReadAt>);
-    let names = index_of(index).map(|format| shards_in(index, format, open));
+    let names = index_of(index).map(|format| shards_in(index, format, || open(index).ok()));
     names.into_iter().flatten().map(|name| index.with_file_name(name)).collect()
 }
 

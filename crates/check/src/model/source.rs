@@ -181,6 +181,36 @@ pub struct Source {
     map: OnceLock<Arc<Mmap>>,
 }
 
+/// Opens a file by its path. An error of the kind [`io::ErrorKind::NotFound`] says that there is no
+/// such file.
+pub type Opener = fn(&Path) -> Result<Arc<dyn ReadAt>, Error>;
+
+/// The opener of a program that has files of its own.
+static OPENER: OnceLock<Opener> = OnceLock::new();
+
+/// From now on all paths of this process lead to the files of this opener, not to those of the
+/// system. For WebAssembly in a browser, which has no files but those that the user has dropped.
+/// Only the first call has an effect.
+pub fn open_files_by(opener: Opener) {
+    OPENER.get_or_init(|| opener);
+}
+
+/// Opens the file of a path.
+pub(crate) fn open(path: &Path) -> Result<Arc<dyn ReadAt>, Error> {
+    match OPENER.get() {
+        Some(opener) => opener(path),
+        None => Ok(Arc::new(Source::open(path)?)),
+    }
+}
+
+/// Whether there is a file or a folder at this path.
+pub(crate) fn exists(path: &Path) -> bool {
+    match OPENER.get() {
+        Some(opener) => opener(path).is_ok(),
+        None => path.exists(),
+    }
+}
+
 /// The most files that are kept open. Further files are opened for each read: a model can have
 /// thousands of files, and many Unix systems allow a process 256 or 1024 open files.
 const MOST_OPEN: usize = if cfg!(unix) { 64 } else { usize::MAX };
@@ -353,12 +383,16 @@ pub(crate) struct Input<'a> {
 impl Input<'_> {
     /// Opens a file that this file names, such as a shard or external data. The name is relative to
     /// the folder of this file and must not lead out of it.
-    pub(crate) fn open_beside(&self, name: &str, format: FileFormat) -> Result<Arc<Source>, Error> {
+    pub(crate) fn open_beside(
+        &self,
+        name: &str,
+        format: FileFormat,
+    ) -> Result<(PathBuf, Arc<dyn ReadAt>), Error> {
         let path = self.path.ok_or(Error::NoFolder(format))?;
         inside(name)?;
         let path = path.with_file_name("").join(name);
-        match Source::open(&path) {
-            Ok(source) => Ok(Arc::new(source)),
+        match open(&path) {
+            Ok(source) => Ok((path, source)),
             Err(error) => Err(Error::Other { path, error: Box::new(error) }),
         }
     }

@@ -57,13 +57,30 @@ pub type Checked = (PathBuf, Result<Report, Error>);
 /// The page of these files.
 #[must_use]
 pub fn document(files: &[Checked]) -> String {
+    let (verdict, body) = body(files);
+    page(&verdict, &body, SCRIPT)
+}
+
+/// The title and the body of the page of [`document`], for a page that has the style and the script
+/// already.
+#[must_use]
+pub fn body(files: &[Checked]) -> (String, String) {
     let (verdict, body) = checked(files, Page::default());
-    page(&verdict, &format!("<h1>{verdict}</h1>\n{body}"), SCRIPT)
+    let body = format!("<h1>{verdict}</h1>\n{body}");
+    (verdict, body)
 }
 
 /// The page of the findings of lint in these files, with the page of the check behind.
 #[must_use]
 pub fn of_findings(findings: &[Finding], files: &[Checked]) -> String {
+    let (title, body) = body_of_findings(findings, files);
+    page(&title, &body, SCRIPT)
+}
+
+/// The title and the body of the page of [`of_findings`], for a page that has the style and the
+/// script already.
+#[must_use]
+pub fn body_of_findings(findings: &[Finding], files: &[Checked]) -> (String, String) {
     let of = |severity| findings.iter().filter(|found| found.severity == severity).count();
     let mut title =
         [Severity::Error, Severity::Warning].map(|it| count(of(it), it.name())).join(", ");
@@ -74,7 +91,7 @@ pub fn of_findings(findings: &[Finding], files: &[Checked]) -> String {
     let maps = Budget(MAPS.saturating_sub(list.len()));
     let (verdict, body) = checked(files, Page { maps, ..Page::default() });
     let body = format!("<h1>{title}</h1>\n{list}<h2>Check: {verdict}</h2>\n{body}");
-    page(&title, &body, SCRIPT)
+    (title, body)
 }
 
 /// What a check found in these files, in a sentence and as the body of a page.

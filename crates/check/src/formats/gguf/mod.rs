@@ -23,6 +23,7 @@ use self::header::{Header, Metadata};
 use crate::formats::ggml_types::{self, Kind};
 use crate::formats::opaque;
 use crate::model::reader::{Read, Reader, Refused};
+use crate::model::source::exists;
 use crate::model::{ByteOrder, Content, Data, FileFormat, Tensor};
 
 impl FileFormat {
@@ -108,7 +109,7 @@ fn missing_parts(path: &Path, count: u64) -> Option<Tensor> {
         return Some(opaque::damaged(name.into(), why));
     };
     let parts = (1..=count).map(|number| format!("{prefix}-{number:05}{end}"));
-    let mut missing = parts.filter(|part| !path.with_file_name(part).exists());
+    let mut missing = parts.filter(|part| !exists(&path.with_file_name(part)));
     let first = missing.next()?;
     let why = format!("{} of the {count} parts of the model are not here", missing.count() + 1);
     Some(opaque::damaged(first, why))

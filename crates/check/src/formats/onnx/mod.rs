@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(crate) use self::quantised::Quantised;
 use crate::containers::protobuf::{Fields, Malformed, Value};
 use crate::model::reader::{Read, Reader, Refused};
-use crate::model::{Content, FileFormat, Input, ReadAt, Source, Tensor, source};
+use crate::model::{Content, FileFormat, Input, ReadAt, Tensor, source};
 
 impl FileFormat {
     /// ONNX; see [`onnx`](crate::formats::onnx).
@@ -95,7 +95,7 @@ fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Refused> {
 struct Walk<'a> {
     input: Input<'a>,
     /// Files of external data, each opened once.
-    sources: HashMap<String, Arc<Source>>,
+    sources: HashMap<String, Arc<dyn ReadAt>>,
     tensors: Vec<Tensor>,
     /// Bytes of the names of the tensors.
     names: usize,
@@ -276,11 +276,11 @@ impl<'a> Walk<'a> {
     }
 
     /// Opens a file of external data.
-    fn open(&mut self, name: &str) -> Result<Arc<Source>, Refused> {
+    fn open(&mut self, name: &str) -> Result<Arc<dyn ReadAt>, Refused> {
         if let Some(source) = self.sources.get(name) {
             return Ok(Arc::clone(source));
         }
-        let source = self.input.open_beside(name, FileFormat::ONNX)?;
+        let (_, source) = self.input.open_beside(name, FileFormat::ONNX)?;
         self.sources.insert(name.to_owned(), Arc::clone(&source));
         Ok(source)
     }

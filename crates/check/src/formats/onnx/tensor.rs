@@ -8,7 +8,10 @@ use nonfinite::Format;
 use super::{bad, once};
 use crate::containers::protobuf::{Fields, Malformed, Value};
 use crate::model::reader::Refused;
-use crate::model::{ByteOrder, Content, Data, ReadAt, Source, Tensor, source};
+use crate::model::{ByteOrder, Content, Data, ReadAt, Tensor, source};
+
+/// Opens a file of external data by its name.
+type Open<'a> = dyn FnMut(&str) -> Result<Arc<dyn ReadAt>, Refused> + 'a;
 
 /// The field that holds the numbers of a tensor without `raw_data`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -204,10 +207,7 @@ impl<'a> Proto<'a> {
     }
 
     /// The tensor. `open` maps a file of external data.
-    pub(super) fn tensor(
-        self,
-        open: &mut dyn FnMut(&str) -> Result<Arc<Source>, Refused>,
-    ) -> Result<Tensor, Refused> {
+    pub(super) fn tensor(self, open: &mut Open<'_>) -> Result<Tensor, Refused> {
         let name = self.name.clone();
         let bad = |why: String| of_tensor(&name, why);
         let bad_shape = || bad("a shape that cannot be".to_owned());
@@ -257,7 +257,7 @@ impl<'a> Proto<'a> {
 
     /// Empty data, since the check does not look at these elements. The data still names the
     /// external file, so that `other_files` lists the file. The file may be missing.
-    fn not_needed(&self, open: &mut dyn FnMut(&str) -> Result<Arc<Source>, Refused>) -> Data {
+    fn not_needed(&self, open: &mut Open<'_>) -> Data {
         let location = self.entry("location").filter(|_| self.external);
         match location.map(open) {
             Some(Ok(source)) => Data::Other { source, range: 0..0 },
@@ -286,11 +286,7 @@ impl<'a> Proto<'a> {
     }
 
     /// The data, from a file beside the model.
-    fn external(
-        self,
-        wants: usize,
-        open: &mut dyn FnMut(&str) -> Result<Arc<Source>, Refused>,
-    ) -> Result<Data, Refused> {
+    fn external(self, wants: usize, open: &mut Open<'_>) -> Result<Data, Refused> {
         let bad = |why: String| of_tensor(&self.name, why);
         let bad_key = |key| bad(format!("external data with a bad {key}"));
         let number = |key: &'static str| match self.entry(key) {

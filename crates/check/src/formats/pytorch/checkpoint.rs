@@ -11,7 +11,7 @@ use super::{bad_tensor, long_names, malformed, read, walk};
 use crate::formats::beside::FileRange;
 use crate::formats::{npz, opaque};
 use crate::model::reader::{Contents, Read, Reader, Refused};
-use crate::model::{self, Data, FileFormat, Input, ReadAt};
+use crate::model::{self, Data, FileFormat, Input};
 
 impl FileFormat {
     /// The `.metadata` of `torch.distributed.checkpoint`, which stands for the files beside it.
@@ -140,8 +140,8 @@ fn contents(input: Input<'_>) -> Result<Contents, Refused> {
     // The first error, as long as no part was read.
     let (mut failed, mut is_any_read) = (None, false);
     for (file, parts) in files {
-        let source = match input.open_beside(&file, FileFormat::PYTORCH_CHECKPOINT) {
-            Ok(source) => source,
+        let (path, source) = match input.open_beside(&file, FileFormat::PYTORCH_CHECKPOINT) {
+            Ok(opened) => opened,
             // Bytes alone have no files at all.
             Err(error @ model::Error::NoFolder(_)) => return Err(error.into()),
             Err(error) => {
@@ -152,13 +152,13 @@ fn contents(input: Input<'_>) -> Result<Contents, Refused> {
         };
         let bytes = source.bytes()?;
         let other = |error: Refused| model::Error::Other {
-            path: source.path().to_owned(),
+            path: path.clone(),
             error: model::Error::refused(FileFormat::PYTORCH, error).into(),
         };
         let mut add = |contents: Contents, range: Range<usize>| {
             let mut moved = FileRange(source.clone(), range).moved_contents(contents);
             for tensor in &mut moved.tensors {
-                tensor.description.file = Some(source.path().into());
+                tensor.description.file = Some(path.clone());
             }
             all.add(moved);
         };

@@ -1,0 +1,136 @@
+//! The files that JavaScript has.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use js_sys::{Function, Uint8Array};
+use nonfinite_check::{Error, Origin, ReadAt, Reads};
+use wasm_bindgen::{JsCast, JsValue};
+
+/// The files of an instance. WebAssembly without shared memory has one thread.
+#[derive(Default)]
+pub(crate) struct Files {
+    /// By the path. Values of JavaScript do not leave their thread, so sources name them by it.
+    by_path: BTreeMap<String, (f64, Function)>,
+}
+
+thread_local! {
+    static FILES: RefCell<Files> = RefCell::default();
+}
+
+impl Files {
+    pub(crate) fn with<T>(act: impl FnOnce(&mut Self) -> T) -> T {
+        FILES.with_borrow_mut(act)
+    }
+
+    pub(crate) fn add(&mut self, path: &str, length: f64, read: Function) {
+        self.by_path.insert(path.to_owned(), (length, read));
+    }
+
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        self.by_path.keys().map(PathBuf::from).collect()
+    }
+}
+
+/// Why a file that another one names cannot be opened.
+const ABSENT: &str = "it is not among the files that were chosen";
+
+/// Opens a file.
+pub(crate) fn open(path: &Path) -> Result<Arc<dyn ReadAt>, Error> {
+    let parts = path.components().filter(|part| !matches!(part, Component::CurDir));
+    let name = parts.collect::<PathBuf>().to_string_lossy().into_owned();
+    let length = Files::with(|files| files.by_path.get(&name).map(|(length, _)| *length));
+    match length {
+        None => Err(Error::Io(io::Error::new(io::ErrorKind::NotFound, ABSENT))),
+        Some(0.0) => Err(Error::Empty),
+        Some(length) if length > usize::MAX as f64 => Err(Error::Io(io::Error::other(
+            "a file of 4 GiB or more needs a browser with 64-bit WebAssembly",
+        ))),
+        Some(length) => Ok(Arc::new(File {
+            path: path.to_owned(),
+            name,
+            length: length as usize,
+            whole: OnceLock::new(),
+        })),
+    }
+}
+
+/// A file that is read piece by piece, unless its format needs it as a whole.
+#[derive(Debug)]
+struct File {
+    path: PathBuf,
+    name: String,
+    length: usize,
+    whole: OnceLock<Vec<u8>>,
+}
+
+/// Bytes of whole files that are in memory now, and the most of them.
+static IN_MEMORY: AtomicUsize = AtomicUsize::new(0);
+const MOST_IN_MEMORY: usize = 1 << 30;
+
+impl ReadAt for File {
+    fn length(&self) -> usize {
+        self.length
+    }
+
+    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
+        let read = Files::with(|files| files.by_path.get(&self.name).map(|(_, read)| read.clone()));
+        let read = read.ok_or(io::ErrorKind::NotFound)?;
+        let [at, length] = [at, out.len()].map(|number| JsValue::from_f64(number as f64));
+        // An exception means that the file is gone or has changed since it was chosen.
+        let bytes = read.call2(&JsValue::NULL, &at, &length).ok();
+        let bytes = bytes.and_then(|bytes| bytes.dyn_into::<Uint8Array>().ok());
+        let bytes = bytes.ok_or_else(|| io::Error::other("the browser cannot read the file"))?;
+        if bytes.length() as usize != out.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        bytes.copy_to(out);
+        Ok(())
+    }
+
+    fn file(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        let version = self.length.to_string();
+        Some(Origin { location: self.path.to_str()?.to_owned(), version })
+    }
+
+    fn bytes(&self) -> Result<&[u8], Error> {
+        if let Some(whole) = self.whole.get() {
+            return Ok(whole);
+        }
+        let all = IN_MEMORY.load(Ordering::Relaxed).saturating_add(self.length);
+        if all > MOST_IN_MEMORY {
+            return Err(Error::Io(io::Error::other(
+                "a file of this kind has to be in memory, and a page has 1 GiB for such files: \
+                 use the command",
+            )));
+        }
+        let step = self.reads().step;
+        let mut whole = vec![0; self.length];
+        for (index, out) in whole.chunks_mut(step).enumerate() {
+            self.read_exact_at(out, index * step).map_err(Error::Io)?;
+        }
+        IN_MEMORY.store(all, Ordering::Relaxed);
+        Ok(self.whole.get_or_init(|| whole))
+    }
+
+    /// A read of a `Blob` goes through another process of the browser.
+    fn reads(&self) -> Reads {
+        Reads { step: 4 << 20, gap: 256 << 10, at_once: 1 }
+    }
+}
+
+impl Drop for File {
+    fn drop(&mut self) {
+        if self.whole.get().is_some() {
+            IN_MEMORY.fetch_sub(self.length, Ordering::Relaxed);
+        }
+    }
+}

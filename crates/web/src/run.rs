@@ -1,0 +1,231 @@
+//! A run over the files: plans, reports, and what is shown of them.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use js_sys::Function;
+use nonfinite_check::json::{self, Listed};
+use nonfinite_check::lint::{self, Finding, Linter};
+use nonfinite_check::work::{self, Piece, Plan, Tallies};
+use nonfinite_check::{Error, FileFormat, Observer, Options, Report, check_file, formats};
+use nonfinite_cli::html::{self, Checked};
+use nonfinite_cli::report::Summary;
+use wasm_bindgen::JsValue;
+
+/// Bytes of a piece, and of the pieces that a worker takes at a time.
+const PIECE: NonZeroUsize = NonZeroUsize::new(32 << 20).unwrap();
+
+/// The most pieces that a worker takes at a time.
+const MOST: usize = 256;
+
+/// What an instance knows of the files.
+#[derive(Default)]
+pub(crate) struct Run {
+    several: bool,
+    plans: BTreeMap<PathBuf, Plan>,
+    results: BTreeMap<PathBuf, Result<Report, Error>>,
+    linter: Option<Linter>,
+    /// The findings of lint, if it was asked for.
+    findings: Option<Vec<Finding>>,
+    /// After the end: the files in order, and those of no known format.
+    files: Vec<Checked>,
+    no_format: Vec<PathBuf>,
+    text: usize,
+    pictures: usize,
+}
+
+thread_local! {
+    static RUN: RefCell<Run> = RefCell::default();
+}
+
+fn options() -> Options {
+    Options { places: true, draw: true, ..Options::default() }
+}
+
+/// The paths that are looked at among these: no folders of version control, and no shards of sets
+/// whose index is there.
+pub(crate) fn paths(all: &[PathBuf]) -> Vec<String> {
+    let is_hidden = |path: &&PathBuf| {
+        let mut parts = path.components().map(|part| part.as_os_str().to_string_lossy());
+        parts.any(|part| [".git", ".hg", ".svn", ".jj", ".bzr"].contains(&&*part))
+    };
+    let shards: BTreeSet<_> = all.iter().flat_map(|path| formats::shards(path)).collect();
+    let kept = all.iter().filter(|path| !is_hidden(path) && !shards.contains(*path));
+    kept.map(|path| path.to_string_lossy().into_owned()).collect()
+}
+
+/// As [`crate::check_pieces`].
+pub(crate) fn check_pieces(pieces: &str) -> Result<String, String> {
+    let pieces: Vec<Piece> = serde_json::from_str(pieces).map_err(|error| error.to_string())?;
+    let tallies = work::check_pieces(&pieces, &Options::default());
+    serde_json::to_string(&tallies.map_err(|error| error.to_string())?)
+        .map_err(|error| error.to_string())
+}
+
+impl Run {
+    pub(crate) fn new(several: bool) -> Self {
+        Self { several, ..Self::default() }
+    }
+
+    pub(crate) fn with<T>(act: impl FnOnce(&mut Self) -> T) -> T {
+        RUN.with_borrow_mut(act)
+    }
+
+    pub(crate) fn plan(&mut self, path: &Path) -> Vec<String> {
+        let name = path.to_string_lossy();
+        match work::plan(&name, PIECE, &options()) {
+            Ok(mut plan) => {
+                let batches = batches(plan.take_pieces());
+                self.plans.insert(path.to_owned(), plan);
+                batches
+            }
+            // Those errors that are of the file have the words of the command.
+            Err(_) => {
+                self.check(path);
+                Vec::new()
+            }
+        }
+    }
+
+    pub(crate) fn merge(&mut self, path: &Path, found: &[String]) {
+        if self.results.contains_key(path) {
+            return;
+        }
+        let found: Result<Vec<Tallies>, _> =
+            found.iter().map(|text| serde_json::from_str(text)).collect();
+        let report = self.plans.remove(path).zip(found.ok());
+        let report = report.and_then(|(plan, found)| work::merge(&plan, found, &options()).ok());
+        match report {
+            Some(report) => {
+                self.results.insert(path.to_owned(), Ok(report));
+            }
+            // Such as a wrong checksum.
+            None => self.check(path),
+        }
+    }
+
+    pub(crate) fn check(&mut self, path: &Path) {
+        self.results.insert(path.to_owned(), check_file(path, &options()));
+    }
+
+    pub(crate) fn lint(&mut self, path: &Path, progress: Function) {
+        let observer = Some(Arc::new(Progress) as Arc<dyn Observer>);
+        let new = || Linter::new(Options { observer, ..options() });
+        let linter = self.linter.get_or_insert_with(new);
+        PROGRESS.replace(Some((progress, 0)));
+        self.results.insert(path.to_owned(), linter.check(path));
+    }
+
+    /// As the command sorts out what the search of a folder finds.
+    pub(crate) fn end(&mut self, paths: &[String]) {
+        let mut unread = Vec::new();
+        for path in paths.iter().map(PathBuf::from) {
+            let result = self.results.remove(&path).unwrap_or(Err(Error::Stopped));
+            match &result {
+                Err(Error::Picture(_)) if self.several => self.pictures += 1,
+                Err(Error::Text { .. }) if self.several => self.text += 1,
+                Err(Error::Empty) if self.several && FileFormat::by_path(&path).is_none() => {
+                    self.text += 1;
+                }
+                Err(error) if self.several && error.is_unknown() => unread.push((path, result)),
+                _ => self.files.push((path, result)),
+            }
+        }
+        let reports = self.files.iter().filter_map(|(_, result)| result.as_ref().ok());
+        let used: BTreeSet<_> = reports.flat_map(|report| &report.other_files).cloned().collect();
+        unread.retain(|(path, _)| !used.contains(path));
+        for (path, result) in unread {
+            match result {
+                Err(error) if error.is_no_format() => self.no_format.push(path),
+                result => self.files.push((path, result)),
+            }
+        }
+        self.findings = self.linter.take().map(Linter::findings);
+    }
+
+    pub(crate) fn file(&self, path: &Path) -> String {
+        let result = self.results.get(path);
+        result.map(|result| json::lines(path, result, Listed::Bad)).unwrap_or_default()
+    }
+
+    pub(crate) fn json(&self) -> String {
+        json::document(&self.files, &self.no_format, Listed::All)
+    }
+
+    pub(crate) fn findings(&self) -> String {
+        lint::document(self.findings.as_deref().unwrap_or_default(), &self.files, &self.no_format)
+    }
+
+    pub(crate) fn html(&self) -> String {
+        match &self.findings {
+            Some(findings) => html::of_findings(findings, &self.files),
+            None => html::document(&self.files),
+        }
+    }
+
+    pub(crate) fn body(&self) -> String {
+        let (_, body) = match &self.findings {
+            Some(findings) => html::body_of_findings(findings, &self.files),
+            None => html::body(&self.files),
+        };
+        body
+    }
+
+    pub(crate) fn summary(&self, seconds: f64) -> Vec<String> {
+        let counts = Summary::of(&self.files, self.no_format.len());
+        let summary = Summary { text: self.text, pictures: self.pictures, ..counts };
+        let line = summary.line(Duration::from_secs_f64(seconds.max(0.0)), "portable");
+        vec![summary.status(false).to_string(), line]
+    }
+}
+
+/// Pieces as texts, each behind its bytes.
+fn batches(pieces: Vec<Piece>) -> Vec<String> {
+    let mut batches = Vec::new();
+    let mut pieces = pieces.into_iter().peekable();
+    while pieces.peek().is_some() {
+        let (mut bytes, mut batch) = (0, Vec::new());
+        let fits = |bytes: u64, piece: &Piece| bytes + piece.length() <= PIECE.get() as u64;
+        while let Some(piece) =
+            pieces.next_if(|next| batch.is_empty() || batch.len() < MOST && fits(bytes, next))
+        {
+            bytes += piece.length();
+            batch.push(piece);
+        }
+        // Pieces always have a form in JSON.
+        batches.push(bytes.to_string());
+        batches.push(serde_json::to_string(&batch).unwrap_or_default());
+    }
+    batches
+}
+
+thread_local! {
+    /// The function to tell, and the bytes of the file that were looked at.
+    static PROGRESS: RefCell<Option<(Function, u64)>> = const { RefCell::new(None) };
+}
+
+/// Tells JavaScript how far the check of a file is.
+#[derive(Debug)]
+struct Progress;
+
+impl Observer for Progress {
+    fn advanced(&self, bytes: u64) -> ControlFlow<()> {
+        /// Bytes between two calls.
+        const STEP: u64 = 8 << 20;
+        PROGRESS.with_borrow_mut(|progress| {
+            let Some((tell, done)) = progress else { return };
+            let before = *done;
+            *done += bytes;
+            if before / STEP != *done / STEP {
+                // It returns nothing, and a failure to show progress is none of the check.
+                let _ = tell.call1(&JsValue::NULL, &JsValue::from_f64(*done as f64));
+            }
+        });
+        ControlFlow::Continue(())
+    }
+}
