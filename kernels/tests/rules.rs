@@ -3,6 +3,7 @@
 //! Formats have few masks and bounds. The kernels take all of them, and a wrong instruction for one
 //! may hide behind those that formats have.
 
+use nonfinite_kernels::strided::Tensor;
 use nonfinite_kernels::{
     Backend, MaskOut, Occurrences, Rule, Values, bits, census, count, mask, occurrences, position,
     replace, replace_into,
@@ -288,4 +289,16 @@ fn replacing_needs_the_rule_for_nan() {
     let copied = std::panic::AssertUnwindSafe(|| replace_into(None, &x, &mut there, &rule, values));
     assert!(std::panic::catch_unwind(copied).is_err());
     assert_eq!(there, [7; 64]);
+}
+
+/// Elements 2 to 5 of a view of 2 by 2 by 2 are rows of two matrices.
+#[test]
+#[cfg(not(target_family = "wasm"))]
+fn a_part_is_a_box() {
+    let x = [0; 16];
+    let part = |first, len| {
+        let view = Tensor::strided(&x, 1, 0, &[2, 2, 2], &[8, 4, 2]).unwrap();
+        std::panic::catch_unwind(move || view.part(first, len).len()).ok()
+    };
+    assert_eq!((part(2, 2), part(4, 4), part(2, 4)), (Some(2), Some(4), None));
 }
