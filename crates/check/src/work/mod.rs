@@ -8,7 +8,7 @@
 //! Tallies can be added up in any order and in any groups ([`Tallies::merge`]), and the report is
 //! always the same. [`merge`] verifies the checksums. It refuses tallies that leave out a part of a
 //! tensor or checksum, or have a part twice. A piece of a file that has changed since the plan is
-//! refused, too. The report has no [`places`](TensorReport::places).
+//! refused, too. The report has no [`places`](crate::TensorReport::places).
 //!
 //! ```
 //! use nonfinite_check::{Options, json, work};
@@ -89,8 +89,8 @@ pub fn plan(file: &str, most: NonZeroUsize, options: &Options) -> Result<Plan, E
 /// pieces.
 ///
 /// Of the options, only `fail_on` and `allow` are used. The report has no
-/// [`places`](TensorReport::places), whatever the options say: places take a second look at the
-/// file.
+/// [`places`](crate::TensorReport::places), whatever the options say: places take a second look at
+/// the file.
 ///
 /// # Errors
 /// [`Error::Missing`] and [`Error::Repeated`] unless every part of every tensor and checksum is
