@@ -160,9 +160,10 @@ pub(crate) fn report(
         let lengths = seen.map(|(_, tensor)| tensor.data.length() as u64);
         observer.started(lengths.fold(0, u64::saturating_add));
     }
-    let scanned = scan(source, tensors, checksums, witness, options)?;
+    let mut scanned = scan(source, tensors, checksums, witness, options)?;
     let places = places(source, tensors, &scanned, options)?;
-    let reports = tensors.iter().map(Outline::of).zip(scanned.tallies);
-    let others = other_files(tensors);
-    Ok(Report::new(format, reports, places, scanned.damaged, others, options))
+    let damaged = std::mem::take(&mut scanned.damaged);
+    let tensors_of = tensors.iter().enumerate();
+    let found = tensors_of.map(|(index, tensor)| (Outline::of(tensor), scanned.tally(index)));
+    Ok(Report::new(format, found, places, damaged, other_files(tensors), options))
 }

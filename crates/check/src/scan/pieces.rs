@@ -1,5 +1,6 @@
 //! Looks at the data of a file: cuts tensors into pieces, and threads take piece after piece.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 
@@ -18,12 +19,19 @@ const PIECE: usize = 4 << 20;
 
 /// What was found in the tensors of a file.
 pub(crate) struct Scanned {
-    /// A tally for each tensor.
-    pub(crate) tallies: Vec<Tally>,
+    /// What was found in the tensors that have bytes to look at.
+    found: BTreeMap<Target, Covered>,
     /// If places are asked for: the pieces with NaN or infinity, in the order of the tensors.
     pub(super) bad: Vec<(Cut, Tally)>,
     /// The parts of other files whose checksum is wrong.
     pub(crate) damaged: Vec<Outline>,
+}
+
+impl Scanned {
+    /// The findings in a tensor.
+    pub(crate) fn tally(&self, tensor: usize) -> Tally {
+        self.found.get(&Target::Tensor(tensor)).map(|covered| covered.tally).unwrap_or_default()
+    }
 }
 
 /// Looks at all tensors. Verifies the checksums. Shows the bytes to the witness.
@@ -54,8 +62,7 @@ pub(crate) fn scan(
         // other and the bytes are still in a cache.
         pieces.sort_by_key(|piece| place(piece, tensors, checksums));
     }
-    let seen: Vec<Mutex<Covered>> = tensors.iter().map(|_| Mutex::default()).collect();
-    let sums: Vec<Mutex<Covered>> = checksums.iter().map(|_| Mutex::default()).collect();
+    let all: Mutex<BTreeMap<Target, Covered>> = Mutex::default();
     let (places, bad) = (options.places || options.draw, Mutex::new(Vec::new()));
     let task = |index: usize| match pieces[index] {
         piece @ Cut { of: Target::Tensor(index), .. } => {
@@ -69,12 +76,8 @@ pub(crate) fn scan(
     };
     run(pieces.len(), task, witness, options, |index, found| {
         let piece = pieces[index];
-        let all = match piece.of {
-            Target::Tensor(index) => &seen[index],
-            Target::Checksum(index) => &sums[index],
-        };
         let tally = found.tally;
-        let merged = lock(all).merge(found);
+        let merged = lock(&all).entry(piece.of).or_default().merge(found);
         debug_assert_eq!(merged, Ok(()), "pieces do not overlap");
         if places && tally.found.into_array().iter().any(|found| found.count > 0) {
             lock(&bad).push((piece, tally));
@@ -82,14 +85,15 @@ pub(crate) fn scan(
         Ok::<_, Error>(())
     })?;
     let mut damaged = Vec::new();
-    for (checksum, covered) in checksums.iter().zip(&sums) {
-        let is_right = lock(covered).crc() == Some(checksum.crc);
+    let mut found = std::mem::take(&mut *lock(&all));
+    for (index, checksum) in checksums.iter().enumerate() {
+        let covered = found.remove(&Target::Checksum(index)).unwrap_or_default();
+        let is_right = covered.crc() == Some(checksum.crc);
         damaged.extend(verified(&checksum.name, checksum.file(), is_right)?);
     }
     let mut bad = std::mem::take(&mut *lock(&bad));
     bad.sort_unstable_by_key(|(piece, _)| (piece.of, piece.start));
-    let tallies = seen.into_iter().map(|covered| lock(&covered).tally).collect();
-    Ok(Scanned { tallies, bad, damaged })
+    Ok(Scanned { found, bad, damaged })
 }
 
 /// A task for a piece of a tensor.

@@ -36,7 +36,7 @@ pub(crate) fn places(
         let from =
             |index| scanned.bad.partition_point(|(piece, _)| piece.of < Target::Tensor(index));
         let pieces = &scanned.bad[from(index)..from(index + 1)];
-        Some((index, Bad::new(tensor, &scanned.tallies[index], pieces, options)?))
+        Some((index, Bad::new(tensor, &scanned.tally(index), pieces, options)?))
     });
     let bad: Vec<_> = bad.collect();
     if bad.is_empty() {
