@@ -132,7 +132,7 @@ class Measurement(Steps):
                 continue
             codes = (bits8 if dtype.itemsize == 1 else bits16).view(dtype)
             wide = codes.float()
-            census = self.cuda._census(self.cuda._tally(codes.to(self.device), 7), codes.shape)
+            census = self.cuda._census_of(codes.to(self.device))
             got = [each.count for each in (census.nan, census.pos_inf, census.neg_inf)]
             right = [wide.isnan(), wide == math.inf, wide == -math.inf]
             self.table.require(got == [int(each.sum()) for each in right], f"all codes of {name}")
@@ -189,7 +189,7 @@ class Measurement(Steps):
         torch.cuda.synchronize()
         report, cuda = guard.report(), self.cuda
         found = cuda.Found(PLANTED, "77", (123,), frozenset({"nan"}))
-        right = report == cuda.Report(REPLAYS, 1, found)
+        right = report == cuda.GuardReport(REPLAYS, 1, found)
         self.table.require(right, f"{REPLAYS} replays of a graph, a NaN in replay {PLANTED}")
 
     def silence(self) -> None:
