@@ -1,6 +1,6 @@
 //! The bits of elements, in the byte order of the machine.
 
-/// The bits of the elements of `x`. Where they are whole integers, these are read: for wasm LLVM
+/// The bits of the elements of `x`. Those of 2 and 4 bytes are read as integers: for wasm, LLVM
 /// joins the shifts of [`read`] only after it has made vectors of single bytes.
 #[inline(always)]
 pub(crate) fn elements<const W: usize>(x: &[u8]) -> impl DoubleEndedIterator<Item = u64> + '_ {

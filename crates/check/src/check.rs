@@ -163,7 +163,7 @@ pub(crate) fn report(
     let mut scanned = scan(source, tensors, checksums, witness, options)?;
     let places = places(source, tensors, &scanned, options)?;
     let damaged = std::mem::take(&mut scanned.damaged);
-    let tensors_of = tensors.iter().enumerate();
-    let found = tensors_of.map(|(index, tensor)| (Outline::of(tensor), scanned.tally(index)));
+    let found = tensors.iter().map(Outline::of).enumerate();
+    let found = found.map(|(index, outline)| (outline, scanned.tally(index)));
     Ok(Report::new(format, found, places, damaged, other_files(tensors), options))
 }

@@ -12,9 +12,10 @@ use js_sys::Function;
 use nonfinite_check::json::{self, Listed};
 use nonfinite_check::lint::{self, Finding, Linter};
 use nonfinite_check::work::{self, Piece, Plan, Tallies};
-use nonfinite_check::{Error, FileFormat, Observer, Options, Report, check_file, formats};
+use nonfinite_check::{Error, Observer, Options, Report, check_file, formats};
 use nonfinite_cli::html::{self, Checked};
 use nonfinite_cli::report::Summary;
+use nonfinite_cli::searched::{Searched, is_version_control};
 use wasm_bindgen::JsValue;
 
 /// Bytes of a piece, and of the pieces that a worker takes at a time.
@@ -32,11 +33,9 @@ pub(crate) struct Run {
     linter: Option<Linter>,
     /// The findings of lint, if it was asked for.
     findings: Option<Vec<Finding>>,
-    /// After the end: the files in order, and those of no known format.
+    /// After the end: the files in order.
     files: Vec<Checked>,
-    no_format: Vec<PathBuf>,
-    text: usize,
-    pictures: usize,
+    searched: Searched,
 }
 
 thread_local! {
@@ -50,10 +49,7 @@ fn options() -> Options {
 /// The paths that are looked at among these: no folders of version control, and no shards of sets
 /// whose index is there.
 pub(crate) fn paths(all: &[PathBuf]) -> Vec<String> {
-    let is_hidden = |path: &&PathBuf| {
-        let mut parts = path.components().map(|part| part.as_os_str().to_string_lossy());
-        parts.any(|part| [".git", ".hg", ".svn", ".jj", ".bzr"].contains(&&*part))
-    };
+    let is_hidden = |path: &&PathBuf| path.iter().any(is_version_control);
     let shards: BTreeSet<_> = all.iter().flat_map(|path| formats::shards(path)).collect();
     let kept = all.iter().filter(|path| !is_hidden(path) && !shards.contains(*path));
     kept.map(|path| path.to_string_lossy().into_owned()).collect()
@@ -123,28 +119,13 @@ impl Run {
 
     /// As the command sorts out what the search of a folder finds.
     pub(crate) fn end(&mut self, paths: &[String]) {
-        let mut unread = Vec::new();
         for path in paths.iter().map(PathBuf::from) {
             let result = self.results.remove(&path).unwrap_or(Err(Error::Stopped));
-            match &result {
-                Err(Error::Picture(_)) if self.several => self.pictures += 1,
-                Err(Error::Text { .. }) if self.several => self.text += 1,
-                Err(Error::Empty) if self.several && FileFormat::by_path(&path).is_none() => {
-                    self.text += 1;
-                }
-                Err(error) if self.several && error.is_unknown() => unread.push((path, result)),
-                _ => self.files.push((path, result)),
-            }
+            let result = self.searched.sort(&path, self.several, result);
+            self.files.extend(result.map(|result| (path, result)));
         }
-        let reports = self.files.iter().filter_map(|(_, result)| result.as_ref().ok());
-        let used: BTreeSet<_> = reports.flat_map(|report| &report.other_files).cloned().collect();
-        unread.retain(|(path, _)| !used.contains(path));
-        for (path, result) in unread {
-            match result {
-                Err(error) if error.is_no_format() => self.no_format.push(path),
-                result => self.files.push((path, result)),
-            }
-        }
+        let unread = self.searched.finish().into_iter();
+        self.files.extend(unread.map(|(path, error)| (path, Err(error))));
         self.findings = self.linter.take().map(Linter::findings);
     }
 
@@ -154,11 +135,15 @@ impl Run {
     }
 
     pub(crate) fn json(&self) -> String {
-        json::document(&self.files, &self.no_format, Listed::All)
+        json::document(&self.files, &self.searched.no_format, Listed::All)
     }
 
     pub(crate) fn findings(&self) -> String {
-        lint::document(self.findings.as_deref().unwrap_or_default(), &self.files, &self.no_format)
+        lint::document(
+            self.findings.as_deref().unwrap_or_default(),
+            &self.files,
+            &self.searched.no_format,
+        )
     }
 
     pub(crate) fn html(&self) -> String {
@@ -177,8 +162,9 @@ impl Run {
     }
 
     pub(crate) fn summary(&self, seconds: f64) -> Vec<String> {
-        let counts = Summary::of(&self.files, self.no_format.len());
-        let summary = Summary { text: self.text, pictures: self.pictures, ..counts };
+        let counts = Summary::of(&self.files, self.searched.no_format.len());
+        let Searched { text, pictures, .. } = self.searched;
+        let summary = Summary { text, pictures, ..counts };
         let line = summary.line(Duration::from_secs_f64(seconds.max(0.0)), "portable");
         vec![summary.status(false).to_string(), line]
     }

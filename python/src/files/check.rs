@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use nonfinite_check::lint::Linter;
 use nonfinite_check::{Error, Options, Report};
+use nonfinite_cli::command::inputs::{self, Inputs};
+use nonfinite_cli::command::lint::Linted;
 use nonfinite_cli::html::Checked;
-use nonfinite_cli::inputs::{self, Inputs};
-use nonfinite_cli::lint::Linted;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -92,7 +92,7 @@ pub(super) fn check_all(
     });
     // The closure returns no error.
     debug_assert!(finished.is_ok());
-    Ok((results, inputs.no_format))
+    Ok((results, inputs.searched.no_format))
 }
 
 /// Checks a file, or the file of a URL.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use nonfinite_check::work::{self, Piece, Plan, Tallies};
 use nonfinite_check::{Error, Options, Report};
-use nonfinite_cli::inputs;
+use nonfinite_cli::command::inputs;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::de::DeserializeOwned;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use nonfinite_check::{Observer, Options};
-use nonfinite_cli::args::{Form, How, Limits, Lint};
+use nonfinite_cli::command::args::{Form, How, Limits, Lint};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use nonfinite_check::Error;
 use nonfinite_check::json::{self, Listed};
-use nonfinite_cli::github;
+use nonfinite_cli::command::github;
 use nonfinite_cli::html;
 use nonfinite_cli::report::Complaint;
 use serde_json::Value;

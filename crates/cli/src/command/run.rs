@@ -5,17 +5,18 @@ use std::path::{Path, PathBuf};
 
 use nonfinite_check::{Error, Options, Report, TensorReport, json};
 
-use crate::args::{Check, Form};
-use crate::inputs::Inputs;
-use crate::interrupt::interrupted;
-use crate::map::{self, Blocks};
-use crate::patterns::Patterns;
+use crate::command::args::{Check, Form};
+use crate::command::github;
+use crate::command::inputs::Inputs;
+use crate::command::interrupt::interrupted;
+use crate::command::map::{self, Blocks};
+use crate::command::patterns::Patterns;
+use crate::command::session::Session;
+use crate::command::tensor_table::Table;
+use crate::command::text_width::{shorten, wrap};
 use crate::report::{Complaint, Line, Summary, not_looked_at, of_no_format, visible};
-use crate::session::Session;
 use crate::status::{CLEAN, FAILED, finish};
-use crate::tensor_table::Table;
-use crate::text_width::{shorten, wrap};
-use crate::{github, html, natural};
+use crate::{html, natural};
 
 /// A check of all files.
 #[derive(Debug)]
@@ -106,14 +107,15 @@ impl<'a> Run<'a> {
             inputs.check(argument, &options, |path, result| self.result(path, result, out))?;
         }
         inputs.finish(|path, result| self.result(path, result, out))?;
-        if let Some(listed) = of_no_format(&inputs.no_format).filter(|_| !self.check.quiet) {
+        if let Some(listed) = of_no_format(&inputs.searched.no_format).filter(|_| !self.check.quiet)
+        {
             self.session.complain(format_args!("{listed}"));
         }
-        self.summary.text = inputs.text;
-        self.summary.no_format = inputs.no_format.len();
-        self.summary.pictures = inputs.pictures;
+        self.summary.text = inputs.searched.text;
+        self.summary.no_format = inputs.searched.no_format.len();
+        self.summary.pictures = inputs.searched.pictures;
         self.summary.version_control = inputs.version_control;
-        self.no_format = inputs.no_format;
+        self.no_format = inputs.searched.no_format;
         if !interrupted() {
             self.patterns
                 .unused()

@@ -2,7 +2,7 @@
 
 use console::Style;
 
-use crate::text_width::{INDENT, fill, pad, width};
+use crate::command::text_width::{INDENT, fill, pad, width};
 
 /// A name in a row is not shortened below this width. Tensor names are rarely longer, and two
 /// layers must not look alike.

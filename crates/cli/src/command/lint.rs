@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use nonfinite_check::lint::{self, Finding, Linter, RULES, Severity};
 
-use crate::args::{Form, Lint};
-use crate::github;
+use crate::command::args::{Form, Lint};
+use crate::command::github;
+use crate::command::inputs::Inputs;
+use crate::command::session::Session;
+use crate::command::text_width::wrap;
 use crate::html::{self, Checked};
-use crate::inputs::Inputs;
 use crate::report::{Complaint, OneLine, Summary, count, not_looked_at, of_no_format, visible};
-use crate::session::Session;
 use crate::status::{CLEAN, complain, finish};
-use crate::text_width::wrap;
 
 /// The most findings of a rule that are printed. A document has all.
 const MOST: usize = 10;
@@ -101,7 +101,7 @@ fn check_and_print(arguments: &Lint, out: &mut impl Write) -> Result<u8, u8> {
     }
     let _ = inputs.finish(&mut take);
     session.end_of_checks()?;
-    let linted = Linted::new(arguments, linter.findings(), files, inputs.no_format);
+    let linted = Linted::new(arguments, linter.findings(), files, inputs.searched.no_format);
     complain_of(&linted, arguments.quiet);
     session.write_page(|| linted.page())?;
     let status = linted.summary.status(arguments.limits.strict);

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use nonfinite_check::{Error, FileFormat, Options, Report, formats, is_url, list_url};
 
-use crate::recursive;
+use crate::command::recursive;
+use crate::searched::{Searched, is_blank, is_version_control};
 
 /// A path that comes from an argument, and how it was found.
 #[derive(Debug)]
@@ -29,29 +30,19 @@ impl InputFile {
         Self { path, searched: true, error }
     }
 
-    /// Whether the error of the check can be ignored, since the file was found in a folder and
-    /// holds no tensors. An empty file can be ignored unless its name has the ending of a format.
+    /// Whether the file was found in a folder, and holds no tensors by the error of the check.
     fn holds_nothing(&self, error: &Error) -> bool {
-        let is_empty = matches!(error, Error::Empty) && FileFormat::by_path(&self.path).is_none();
-        self.searched && (is_empty || matches!(error, Error::Text { .. }))
+        self.searched && (is_blank(&self.path, error) || error.is_no_format())
     }
 }
 
 /// The files of all arguments.
 #[derive(Debug, Default)]
 pub struct Inputs {
-    /// Files with data of other files, by their real paths.
-    used: BTreeSet<PathBuf>,
-    /// Text and empty files in folders. They hold no tensors.
-    pub text: usize,
-    /// Pictures and documents in folders. They hold no tensors.
-    pub pictures: usize,
+    /// The files that searches have found.
+    pub searched: Searched,
     /// Folders of version control in folders. They are not searched.
     pub version_control: usize,
-    /// Files of no known format in folders, by [`Inputs::finish`].
-    pub no_format: Vec<PathBuf>,
-    /// Files in folders without a reader. Another file may name them as its data.
-    unread: Vec<(PathBuf, Error)>,
     /// Whether the observer has stopped the check.
     is_stopped: bool,
 }
@@ -94,21 +85,12 @@ impl Inputs {
         let mut is_empty = true;
         for mut found in files {
             let result = found.error.take().map_or_else(|| check(&found.path), Err);
-            match result {
-                _ if self.stops(options) => return Ok(()),
-                Err(Error::Picture(_)) if found.searched => self.pictures += 1,
-                Err(error) if found.holds_nothing(&error) => self.text += 1,
-                Err(error) if found.searched && error.is_unknown() => {
-                    is_empty = is_empty && error.is_no_format();
-                    self.unread.push((found.path, error));
-                }
-                result => {
-                    is_empty = false;
-                    if let Ok(report) = &result {
-                        self.used.extend(report.other_files.iter().filter_map(real));
-                    }
-                    take(&found.path, result)?;
-                }
+            if self.stops(options) {
+                return Ok(());
+            }
+            is_empty &= result.as_ref().is_err_and(|error| found.holds_nothing(error));
+            if let Some(result) = self.searched.sort(&found.path, found.searched, result) {
+                take(&found.path, result)?;
             }
         }
         if is_empty { take(argument, Err(Error::Io(nothing()))) } else { Ok(()) }
@@ -124,18 +106,10 @@ impl Inputs {
         &mut self,
         mut take: impl FnMut(&Path, Result<Report, Error>) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut unread = std::mem::take(&mut self.unread);
         if self.is_stopped {
             return Ok(());
         }
-        unread.retain(|(path, _)| !real(path).is_some_and(|path| self.used.contains(&path)));
-        unread.into_iter().try_for_each(|(path, error)| {
-            if error.is_no_format() {
-                self.no_format.push(path);
-                return Ok(());
-            }
-            take(&path, Err(error))
-        })
+        self.searched.finish().into_iter().try_for_each(|(path, error)| take(&path, Err(error)))
     }
 
     /// Whether the observer asks to stop, or has done so.
@@ -244,7 +218,7 @@ fn folder(path: &Path, version_control: &mut usize) -> Vec<InputFile> {
             Ok(entries) => {
                 for entry in entries {
                     match entry.file_type() {
-                        Ok(kind) if kind.is_dir() && recursive::is_version_control(&entry) => {
+                        Ok(kind) if kind.is_dir() && is_version_control(&entry.file_name()) => {
                             *version_control += 1;
                         }
                         Ok(kind) if kind.is_dir() => folders.push(entry.path()),

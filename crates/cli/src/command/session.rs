@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use nonfinite_check::Observer;
 
+use crate::command::interrupt::{self, Watch, interrupted};
+use crate::command::progress::Progress;
+use crate::command::terminal::{Terminal, has_bar};
 use crate::html;
-use crate::interrupt::{self, Watch, interrupted};
-use crate::progress::Progress;
 use crate::report::OneLine;
 use crate::status::{FAILED, complain};
-use crate::terminal::{Terminal, has_bar};
 
 /// A run of a command over files.
 #[derive(Debug)]

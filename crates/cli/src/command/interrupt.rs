@@ -9,7 +9,7 @@ use std::{process, thread};
 
 use nonfinite_check::Observer;
 
-use crate::progress::Progress;
+use crate::command::progress::Progress;
 use crate::status::{INTERRUPTED, complain};
 
 /// A check that does not end in this time is waiting for input, and the process exits.

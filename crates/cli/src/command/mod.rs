@@ -1,5 +1,21 @@
 //! The whole command: arguments in, output and an exit status out.
 
+pub mod args;
+pub mod github;
+pub mod inputs;
+pub mod interrupt;
+pub mod lint;
+pub mod map;
+pub mod patterns;
+pub mod progress;
+pub mod recursive;
+pub mod run;
+pub mod session;
+pub mod tensor_table;
+pub mod terminal;
+pub mod text_table;
+pub mod text_width;
+
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -10,11 +26,11 @@ use clap::{CommandFactory, Parser};
 use clap_mangen::Man;
 use nonfinite_check::FileFormat;
 
-use crate::args::{Arguments, Command};
-use crate::interrupt::or_interrupted;
-use crate::lint::lint;
+use crate::command::args::{Arguments, Command};
+use crate::command::interrupt::or_interrupted;
+use crate::command::lint::lint;
+use crate::command::run::Run;
 use crate::report::visible;
-use crate::run::Run;
 use crate::status::{CLEAN, FAILED, complain, finish};
 
 /// Runs the command and returns its exit status. The first argument is the name of the program.

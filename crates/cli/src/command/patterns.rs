@@ -3,7 +3,7 @@
 use glob::Pattern;
 use nonfinite_check::Selector;
 
-use crate::args::How;
+use crate::command::args::How;
 use crate::report::OneLine;
 
 /// The patterns that have matched no tensor so far, with their options.

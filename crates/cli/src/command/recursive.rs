@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
 
+use crate::searched::is_version_control;
+
 /// The files that match a pattern with `**`, sorted. None if the pattern is not valid.
 ///
 /// # Errors
@@ -34,7 +36,7 @@ pub fn files(pattern: &str, version_control: &mut usize) -> io::Result<Option<Ve
             let entry = entry?;
             let path = folder.join(entry.file_name());
             if entry.file_type()?.is_dir() {
-                if is_version_control(&entry) {
+                if is_version_control(&entry.file_name()) {
                     *version_control += 1;
                 } else {
                     folders.push(path);
@@ -47,10 +49,4 @@ pub fn files(pattern: &str, version_control: &mut usize) -> io::Result<Option<Ve
     files.sort_unstable();
     files.dedup();
     Ok(Some(files))
-}
-
-/// Whether a folder is one of version control: it holds compressed copies of the files beside it.
-#[must_use]
-pub fn is_version_control(folder: &fs::DirEntry) -> bool {
-    [".git", ".hg", ".svn", ".jj", ".bzr"].iter().any(|name| folder.file_name() == *name)
 }

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use nonfinite_check::{ByKind, Extreme, First, KindReport, LookedAt, Stats, TensorReport, rounded};
 
+use crate::command::text_table::{Column, Grid, ZERO};
 use crate::report::{above, place, visible};
-use crate::text_table::{Column, Grid, ZERO};
 
 /// A dtype or a shape in a row is shortened to this width.
 const CELL: usize = 24;
