@@ -47,6 +47,10 @@ impl Covered {
     /// # Errors
     /// The first byte (or part of a column) that both have.
     pub(crate) fn merge(&mut self, other: Self) -> Result<(), u64> {
+        if self.parts.is_empty() {
+            *self = other;
+            return Ok(());
+        }
         other.parts.into_iter().try_for_each(|part| self.add(part))?;
         self.tally.merge(other.tally);
         Ok(())

@@ -1,6 +1,5 @@
 //! Looks at the data of a file: cuts tensors into pieces, and threads take piece after piece.
 
-use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 
@@ -19,18 +18,21 @@ const PIECE: usize = 4 << 20;
 
 /// What was found in the tensors of a file.
 pub(crate) struct Scanned {
-    /// What was found in the tensors that have bytes to look at.
-    found: BTreeMap<Target, Covered>,
+    /// For each tensor, what was found. None for a tensor without bytes to look at.
+    found: Vec<Slot>,
     /// If places are asked for: the pieces with NaN or infinity, in the order of the tensors.
     pub(super) bad: Vec<(Cut, Tally)>,
     /// The parts of other files whose checksum is wrong.
     pub(crate) damaged: Vec<Outline>,
 }
 
+/// In a box, since a hostile file can describe a million tensors without bytes.
+type Slot = Option<Box<Covered>>;
+
 impl Scanned {
     /// The findings in a tensor.
     pub(crate) fn tally(&self, tensor: usize) -> Tally {
-        self.found.get(&Target::Tensor(tensor)).map(|covered| covered.tally).unwrap_or_default()
+        self.found[tensor].as_ref().map(|covered| covered.tally).unwrap_or_default()
     }
 }
 
@@ -62,7 +64,9 @@ pub(crate) fn scan(
         // other and the bytes are still in a cache.
         pieces.sort_by_key(|piece| place(piece, tensors, checksums));
     }
-    let all: Mutex<BTreeMap<Target, Covered>> = Mutex::default();
+    // A lock for each tensor and checksum: threads would wait for a common one.
+    let slots = tensors.len() + checksums.len();
+    let all: Vec<Mutex<Slot>> = (0..slots).map(|_| Mutex::default()).collect();
     let (places, bad) = (options.places || options.draw, Mutex::new(Vec::new()));
     let task = |index: usize| match pieces[index] {
         piece @ Cut { of: Target::Tensor(index), .. } => {
@@ -77,7 +81,11 @@ pub(crate) fn scan(
     run(pieces.len(), task, witness, options, |index, found| {
         let piece = pieces[index];
         let tally = found.tally;
-        let merged = lock(&all).entry(piece.of).or_default().merge(found);
+        let slot = match piece.of {
+            Target::Tensor(index) => index,
+            Target::Checksum(index) => tensors.len() + index,
+        };
+        let merged = lock(&all[slot]).get_or_insert_default().merge(found);
         debug_assert_eq!(merged, Ok(()), "pieces do not overlap");
         if places && tally.found.into_array().iter().any(|found| found.count > 0) {
             lock(&bad).push((piece, tally));
@@ -85,9 +93,9 @@ pub(crate) fn scan(
         Ok::<_, Error>(())
     })?;
     let mut damaged = Vec::new();
-    let mut found = std::mem::take(&mut *lock(&all));
-    for (index, checksum) in checksums.iter().enumerate() {
-        let covered = found.remove(&Target::Checksum(index)).unwrap_or_default();
+    let mut found: Vec<Slot> = all.into_iter().map(|slot| lock(&slot).take()).collect();
+    for (checksum, covered) in checksums.iter().zip(found.split_off(tensors.len())) {
+        let covered = covered.unwrap_or_default();
         let is_right = covered.crc() == Some(checksum.crc);
         damaged.extend(verified(&checksum.name, checksum.file(), is_right)?);
     }
