@@ -11,7 +11,7 @@ use crate::model::{Data, Error, FileFormat, Outline, ReadAt, Source, Tensor};
 use crate::options::Options;
 use crate::remote::is_url;
 use crate::report::Report;
-use crate::scan::{Witness, places, scan};
+use crate::scan::{ByteKind, Scanned, places, scan};
 
 /// Checks a file.
 ///
@@ -88,7 +88,7 @@ pub fn check_url(url: &str, options: &Options) -> Result<Report, Error> {
         return Err(Error::Remote { url: url.to_owned(), error });
     }
     let (source, format, contents) = opened(Path::new(url), options)?;
-    report(&*source, format, &contents, None, options)
+    looked(&*source, format, &contents, options)
 }
 
 /// The bytes of a stream, in a temporary file. A stream of no known format is not read to its end.
@@ -135,33 +135,55 @@ fn check(
     options: &Options,
 ) -> Result<Report, Error> {
     let contents = prepared(source, format.read(source, path)?, options)?;
-    report(source, format, &contents, None, options)
+    looked(source, format, &contents, options)
 }
 
-/// Looks at the contents of a file, and makes the report. Shows the bytes of the tensors to the
-/// witness.
-///
-/// # Errors
-/// [`Error`] if data cannot be decoded, or if the observer asked to stop.
-pub(crate) fn report(
+fn looked(
     source: &dyn ReadAt,
     format: FileFormat,
     contents: &Contents,
-    witness: Option<&dyn Witness>,
     options: &Options,
 ) -> Result<Report, Error> {
+    let mut scanned = look(source, contents, &[], options)?;
+    report(source, format, &contents.tensors, &mut scanned, options)
+}
+
+/// Looks at the contents of a file. `kinds` says what the tensors are to lint: nothing if there are
+/// none.
+///
+/// # Errors
+/// [`Error`] if data cannot be decoded, or if the observer asked to stop.
+pub(crate) fn look(
+    source: &dyn ReadAt,
+    contents: &Contents,
+    kinds: &[ByteKind],
+    options: &Options,
+) -> Result<Scanned, Error> {
     let Contents { tensors, checksums } = contents;
     if let Some(observer) = &options.observer {
         let is_seen = |&(index, tensor): &(usize, &Tensor)| {
-            tensor.is_scanned() || witness.is_some_and(|witness| witness.wants(index))
+            tensor.is_scanned() || kinds.get(index).is_some_and(|kind| kind.is_wanted())
         };
         // Saturates: a column may claim any length without data.
         let seen = tensors.iter().enumerate().filter(is_seen);
         let lengths = seen.map(|(_, tensor)| tensor.data.length() as u64);
         observer.started(lengths.fold(0, u64::saturating_add));
     }
-    let mut scanned = scan(source, tensors, checksums, witness, options)?;
-    let places = places(source, tensors, &scanned, options)?;
+    scan(source, tensors, checksums, kinds, options)
+}
+
+/// Makes the report on what was found. Looks at bad tensors again if the options ask for places.
+///
+/// # Errors
+/// As [`look`].
+pub(crate) fn report(
+    source: &dyn ReadAt,
+    format: FileFormat,
+    tensors: &[Tensor],
+    scanned: &mut Scanned,
+    options: &Options,
+) -> Result<Report, Error> {
+    let places = places(source, tensors, scanned, options)?;
     let damaged = std::mem::take(&mut scanned.damaged);
     let found = tensors.iter().map(Outline::of).enumerate();
     let found = found.map(|(index, outline)| (outline, scanned.tally(index)));

@@ -39,12 +39,10 @@
 //! 2. `suppression`, `evidence` and `document`: what is meant to be there, links, and JSON;
 //! 3. `tensor_names` and `module_names`: those of files, and those of a configuration;
 //! 4. `config`: what the configuration says;
-//! 5. `byte_facts`: what the bytes of tensors show;
-//! 6. `layouts`: the layouts of quantised matrices;
-//! 7. `model`: the tensors and matrices of a model;
-//! 8. `rules`: what must hold.
+//! 5. `layouts`: the layouts of quantised matrices;
+//! 6. `model`: the tensors and matrices of a model;
+//! 7. `rules`: what must hold.
 
-mod byte_facts;
 mod config;
 mod document;
 mod evidence;
@@ -58,6 +56,7 @@ mod tensor_names;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -65,14 +64,16 @@ pub use document::document;
 pub use finding::{Finding, RULES, Rule, Severity, rule};
 pub use suppression::{Suppression, SuppressionError};
 
-use crate::check::report;
+use crate::check::{look, report};
 use crate::formats::onnx::Quantised;
 use crate::input::{open, opened, url};
-use crate::model::{Content, Error, FileFormat, Tensor};
+use crate::model::reader::Contents;
+use crate::model::{Content, Error, FileFormat, ReadAt, Tensor};
 use crate::options::Options;
 use crate::remote;
 use crate::report::Report;
-use byte_facts::{Kind, Seen};
+use crate::scan::{ByteKind, Scanned};
+use crate::work::{self, Plan, Tallies};
 use config::Config;
 use layouts::Role;
 use model::{Looked, Model};
@@ -107,54 +108,89 @@ impl Linter {
     /// # Errors
     /// [`Error`] if it is not a whole, valid file of a known format.
     pub fn check(&mut self, path: &Path) -> Result<Report, Error> {
+        let file = self.open(path)?;
+        let scanned = look(&*file.source, &file.contents, &file.kinds, &self.options)?;
+        self.keep(path, file, scanned)
+    }
+
+    /// As [`work::plan`], with pieces that show lint what it needs.
+    ///
+    /// # Errors
+    /// Those of [`work::plan`].
+    pub fn plan(&mut self, file: &str, most: NonZeroUsize) -> Result<Plan, work::Error> {
+        let File { source, format, contents, kinds, .. } = self.open(Path::new(file))?;
+        Plan::new(&*source, format, &contents, &kinds, most, &self.options)
+    }
+
+    /// As [`Linter::check`], with what was found in the pieces of a plan of [`Linter::plan`]. Reads
+    /// the header of the file again, and bad tensors if the options ask for places.
+    ///
+    /// # Errors
+    /// Those of [`work::merge`].
+    pub fn merge(
+        &mut self,
+        plan: &Plan,
+        tallies: impl IntoIterator<Item = Tallies>,
+    ) -> Result<Report, work::Error> {
+        let (found, damaged) = work::covered(plan, tallies)?;
+        let path = Path::new(plan.file());
+        let file = self.open(path)?;
+        plan.verify(&*file.source, &file.contents.tensors, &self.options)?;
+        let scanned = Scanned::new(&file.contents.tensors, found, damaged);
+        Ok(self.keep(path, file, scanned)?)
+    }
+
+    /// Opens a file, and finds out what its tensors are to lint.
+    fn open(&mut self, path: &Path) -> Result<File, Error> {
         let options = &self.options;
         let (source, format, mut contents) = opened(path, options)?;
         let folder = folder(path);
-        let models =
-            self.models.entry(folder.clone()).or_insert_with(|| vec![loaded(&folder, options)]);
-        let config = Arc::clone(&models[0].config);
+        let loaded = || vec![loaded(&folder, options)];
+        let models = self.models.entry(folder.clone()).or_insert_with(loaded);
         // The reader took the model, so its nodes are well-formed.
         let onnx = (format == FileFormat::ONNX)
             .then(|| source.bytes().map(|bytes| Quantised::of(bytes).unwrap_or_default()))
             .transpose()?;
-        let mut kinds = kinds(&mut contents.tensors, &config);
-        let is_in = |names: fn(&Quantised) -> &BTreeSet<String>, tensor: &Tensor| {
-            let name = tensor.name.as_ref();
-            onnx.as_ref().zip(name).is_some_and(|(onnx, name)| names(onnx).contains(name))
-        };
+        let mut kinds = kinds(&mut contents.tensors, &models[0].config);
         for (kind, tensor) in kinds.iter_mut().zip(&contents.tensors) {
-            if *kind == Kind::Other && is_in(|onnx| &onnx.codes, tensor) {
-                *kind = Kind::Codes;
+            if *kind == ByteKind::Other && is_in(onnx.as_ref(), |onnx| &onnx.codes, tensor) {
+                *kind = ByteKind::Codes;
             }
         }
-        let seen = Seen::new(&contents.tensors, |index| kinds[index]);
-        let report = report(&*source, format, &contents, Some(&seen), options)?;
+        Ok(File { folder, source, format, contents, kinds, onnx })
+    }
+
+    /// Makes the report on a file, and keeps what rules need.
+    fn keep(&mut self, path: &Path, file: File, mut scanned: Scanned) -> Result<Report, Error> {
+        let File { folder, source, format, contents: Contents { tensors, .. }, onnx, .. } = file;
+        let report = report(&*source, format, &tensors, &mut scanned, &self.options)?;
         let is_of_model = |tensor: &Tensor| {
             !matches!(tensor.content, Content::Damaged(_) | Content::Unreadable(_))
         };
-        let at = models.iter().position(|model| !model.has_any(&contents.tensors));
+        let models = self.models.entry(folder).or_default();
+        let at = models.iter().position(|model| !model.has_any(&tensors));
         let at = at.unwrap_or(models.len());
         if at == models.len() {
-            models.push(Model::new(config, Vec::new()));
+            let config = models.first().map(|model| Arc::clone(&model.config));
+            models.push(Model::new(config.unwrap_or_default(), Vec::new()));
         }
         let model = &mut models[at];
         model.note_shard(&path.to_string_lossy());
-        model.names.extend(contents.tensors.iter().filter_map(|tensor| tensor.name.clone()));
-        let looked = contents.tensors.into_iter().zip(&report.tensors).zip(seen.into_facts());
-        model.tensors.extend(looked.filter(|((tensor, _), _)| is_of_model(tensor)).map(
-            |((tensor, report), facts)| {
-                Looked {
-                    file: report.file.clone().unwrap_or_else(|| path.to_owned()),
-                    report: report.clone(),
-                    source: Arc::clone(&source),
-                    is_of_onnx: format == FileFormat::ONNX,
-                    onnx_scale: is_in(|onnx| &onnx.scales, &tensor)
-                        .then(|| is_in(|onnx| &onnx.of_blocks, &tensor)),
-                    tensor,
-                    facts,
-                }
-            },
-        ));
+        model.names.extend(tensors.iter().filter_map(|tensor| tensor.name.clone()));
+        let looked = tensors.into_iter().zip(&report.tensors).enumerate();
+        let looked = looked.filter(|(_, (tensor, _))| is_of_model(tensor));
+        model.tensors.extend(looked.map(|(index, (tensor, report))| {
+            let of_blocks = is_in(onnx.as_ref(), |onnx| &onnx.of_blocks, &tensor);
+            Looked {
+                file: report.file.clone().unwrap_or_else(|| path.to_owned()),
+                report: report.clone(),
+                source: Arc::clone(&source),
+                is_of_onnx: format == FileFormat::ONNX,
+                onnx_scale: is_in(onnx.as_ref(), |onnx| &onnx.scales, &tensor).then_some(of_blocks),
+                tensor,
+                facts: scanned.take_facts(index),
+            }
+        }));
         Ok(report)
     }
 
@@ -175,6 +211,27 @@ impl Linter {
         }
         all
     }
+}
+
+/// A file whose tensors were not looked at yet.
+struct File {
+    folder: PathBuf,
+    source: Arc<dyn ReadAt>,
+    format: FileFormat,
+    contents: Contents,
+    /// What each tensor is to lint.
+    kinds: Vec<ByteKind>,
+    /// Of an ONNX model.
+    onnx: Option<Quantised>,
+}
+
+/// Whether a tensor is among those that an ONNX model names so.
+fn is_in(
+    onnx: Option<&Quantised>,
+    names: fn(&Quantised) -> &BTreeSet<String>,
+    tensor: &Tensor,
+) -> bool {
+    onnx.zip(tensor.name.as_ref()).is_some_and(|(onnx, name)| names(onnx).contains(name))
 }
 
 /// The folder of a path or URL.
@@ -216,7 +273,7 @@ fn read(path: &Path, options: &Options) -> Option<io::Result<Vec<u8>>> {
 }
 
 /// What each tensor is to lint. Gives scales that are stored as bytes their format.
-fn kinds(tensors: &mut [Tensor], config: &Config) -> Vec<Kind> {
+fn kinds(tensors: &mut [Tensor], config: &Config) -> Vec<ByteKind> {
     let is_code = |tensor: &Tensor| {
         let is_weight = tensor.name.as_ref().is_some_and(|name| name.ends_with(".weight"));
         let is_integer = [1, 4].iter().any(|&bytes| layouts::is_integer(tensor, bytes));
@@ -225,11 +282,11 @@ fn kinds(tensors: &mut [Tensor], config: &Config) -> Vec<Kind> {
     let mut kinds: Vec<_> = tensors
         .iter()
         .map(|tensor| match tensor.content {
-            Content::Floats { parts: 1, .. } => Kind::Weights,
-            Content::Blocks { .. } => Kind::Codes,
+            Content::Floats { parts: 1, .. } => ByteKind::weights(tensor.elements()),
+            Content::Blocks { .. } => ByteKind::Codes,
             // Their scales may be in another file.
-            _ if is_code(tensor) => Kind::Codes,
-            _ => Kind::Other,
+            _ if is_code(tensor) => ByteKind::Codes,
+            _ => ByteKind::Other,
         })
         .collect();
     let mut formats = Vec::new();
@@ -239,9 +296,9 @@ fn kinds(tensors: &mut [Tensor], config: &Config) -> Vec<Kind> {
         for &(role, index) in matrix.parts.values() {
             let is_bytes = all[index].data.length() == all[index].elements();
             match role {
-                Role::Codes if kinds[index] == Kind::Other => kinds[index] = Kind::Codes,
+                Role::Codes if kinds[index] == ByteKind::Other => kinds[index] = ByteKind::Codes,
                 Role::Scale if is_bytes => {
-                    kinds[index] = Kind::ByteScales;
+                    kinds[index] = ByteKind::ByteScales;
                     let is_raw = layouts::is_integer(all[index], 1);
                     formats.extend(format().filter(|_| is_raw).map(|format| (index, format)));
                 }

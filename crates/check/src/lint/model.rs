@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use nonfinite::Format;
 
-use super::byte_facts::{Facts, bits};
 use super::config::Config;
 use super::layouts::{self, Matrix};
 use crate::model::{ByteOrder, Content, Data, Extreme, Outline, ReadAt, Tensor, swap_bytes};
 use crate::report::TensorReport;
+use crate::scan::{Facts, bits};
 
 /// Bytes that are read at a time, and the most of them.
 pub(super) const STEP: usize = 1 << 20;

@@ -3,6 +3,7 @@
 use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 
+use super::byte_facts::Facts;
 use super::tally::Tally;
 
 /// The parts that were looked at, and the findings in all of them. Parts are added in any order.
@@ -12,6 +13,9 @@ pub(crate) struct Covered {
     pub(crate) parts: Vec<CoveredRange>,
     /// The findings. Empty for a checksum.
     pub(crate) tally: Tally,
+    /// What lint has seen. Empty unless lint has asked.
+    #[serde(default, skip_serializing_if = "Facts::is_empty")]
+    pub(crate) facts: Facts,
 }
 
 /// The range that was looked at, in bytes or in parts of a column.
@@ -37,11 +41,6 @@ impl CoveredRange {
 }
 
 impl Covered {
-    /// One part.
-    pub(crate) fn new(part: CoveredRange, tally: Tally) -> Self {
-        Self { parts: vec![part], tally }
-    }
-
     /// Adds other parts and their findings.
     ///
     /// # Errors
@@ -53,6 +52,7 @@ impl Covered {
         }
         other.parts.into_iter().try_for_each(|part| self.add(part))?;
         self.tally.merge(other.tally);
+        self.facts.merge(other.facts);
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! The scan: looks at tensors and adds up the findings.
 
+mod byte_facts;
 mod covered;
 mod finite_stats;
 mod look;
@@ -11,11 +12,11 @@ mod split;
 mod tally;
 mod tasks;
 
+pub(crate) use byte_facts::{ByteKind, Facts, PAGE, bits, run_of_zeros};
 pub(crate) use covered::Covered;
 pub(crate) use finite_stats::{Finite, Peak};
-pub(crate) use pieces::scan;
+pub(crate) use pieces::{Scanned, scan};
 pub(crate) use places::places;
-pub(crate) use scanner::Witness;
 pub use split::Target;
 pub(crate) use split::{Cut, split};
 pub(crate) use tally::{KindTally, Tally};

@@ -1,11 +1,13 @@
 //! Looks at the data of a file: cuts tensors into pieces, and threads take piece after piece.
 
+use std::mem::take;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
 
+use super::byte_facts::{ByteKind, Facts};
 use super::covered::Covered;
-use super::scanner::{Scanner, Witness};
-use super::split::{Cut, Target, split, wanted};
+use super::scanner::Scanner;
+use super::split::{Cut, Target, split};
 use super::tally::Tally;
 use super::tasks::{Task, Whole, look_and_release, run};
 use crate::model::{Checksum, Data, Error, Outline, ReadAt, Tensor, verified};
@@ -20,8 +22,9 @@ const PIECE: usize = 4 << 20;
 pub(crate) struct Scanned {
     /// For each tensor, what was found. None for a tensor without bytes to look at.
     found: Vec<Slot>,
-    /// If places are asked for: the pieces with NaN or infinity, in the order of the tensors.
-    pub(super) bad: Vec<(Cut, Tally)>,
+    /// If places are asked for: the pieces that may have NaN or infinity, in the order of the
+    /// tensors. A piece without a tally has to be looked at for places.
+    pub(super) bad: Vec<(Cut, Option<Tally>)>,
     /// The parts of other files whose checksum is wrong.
     pub(crate) damaged: Vec<Outline>,
 }
@@ -34,9 +37,35 @@ impl Scanned {
     pub(crate) fn tally(&self, tensor: usize) -> Tally {
         self.found[tensor].as_ref().map(|covered| covered.tally).unwrap_or_default()
     }
+
+    /// What lint has seen of a tensor.
+    pub(crate) fn take_facts(&mut self, tensor: usize) -> Facts {
+        self.found[tensor].as_mut().map(|covered| take(&mut covered.facts)).unwrap_or_default()
+    }
+
+    /// What was found elsewhere in the tensors of a file, each as a whole.
+    pub(crate) fn new(tensors: &[Tensor], found: Vec<Covered>, damaged: Vec<Outline>) -> Self {
+        let found = found.into_iter();
+        let found = found.map(|covered| (!covered.parts.is_empty()).then(|| Box::new(covered)));
+        let mut scanned = Self { found: found.collect(), bad: Vec::new(), damaged };
+        let mut bad: Vec<(Cut, Option<Tally>)> = Vec::new();
+        for piece in split(tensors, &[], &[], PIECE) {
+            let Target::Tensor(index) = piece.of else { continue };
+            let tally = scanned.tally(index);
+            if tally.is_bad() && !tally.has_few() {
+                bad.push((piece, None));
+            } else if tally.is_bad() && bad.last().is_none_or(|(last, _)| last.of != piece.of) {
+                // The tally knows the places of all. It is that of the first piece.
+                bad.push((piece, Some(tally)));
+            }
+        }
+        scanned.bad = bad;
+        scanned
+    }
 }
 
-/// Looks at all tensors. Verifies the checksums. Shows the bytes to the witness.
+/// Looks at all tensors. Verifies the checksums. `kinds` says what the tensors are to lint: nothing
+/// if there are none.
 ///
 /// # Errors
 /// [`Error`] if data cannot be decoded, if a checksum of the input is wrong, or if the observer
@@ -45,14 +74,11 @@ pub(crate) fn scan(
     source: &dyn ReadAt,
     tensors: &[Tensor],
     checksums: &[Checksum],
-    witness: Option<&dyn Witness>,
+    kinds: &[ByteKind],
     options: &Options,
 ) -> Result<Scanned, Error> {
     let most = PIECE.max(source.reads().step);
-    let mut pieces = split(tensors, checksums, most);
-    if let Some(witness) = witness {
-        pieces.extend(wanted(tensors, most, |index| witness.wants(index)));
-    }
+    let mut pieces = split(tensors, checksums, kinds, most);
     // Decoders of tensors with 0 bytes are run too: their data may be longer than the shape says.
     let is_empty = |tensor: &Tensor| {
         tensor.is_scanned() && matches!(tensor.data, Data::Decoded(_)) && tensor.data.length() == 0
@@ -69,16 +95,17 @@ pub(crate) fn scan(
     let all: Vec<Mutex<Slot>> = (0..slots).map(|_| Mutex::default()).collect();
     let (places, bad) = (options.places || options.draw, Mutex::new(Vec::new()));
     let task = |index: usize| match pieces[index] {
-        piece @ Cut { of: Target::Tensor(index), .. } => {
-            task(source, &tensors[index], piece, options.asked())
-        }
+        piece @ Cut { of: Target::Tensor(index), .. } => Task {
+            kind: kinds.get(index).copied().unwrap_or_default(),
+            ..task(source, &tensors[index], piece, options.asked())
+        },
         piece @ Cut { of: Target::Checksum(index), .. } => {
             let Checksum { name, other, range, .. } = &checksums[index];
             let whole = Whole::Checksum(other.as_deref(), range.start);
-            Task { piece, source, name, whole, asked: options.asked() }
+            Task { piece, source, name, whole, asked: options.asked(), kind: ByteKind::Other }
         }
     };
-    run(pieces.len(), task, witness, options, |index, found| {
+    run(pieces.len(), task, options, |index, found| {
         let piece = pieces[index];
         let tally = found.tally;
         let slot = match piece.of {
@@ -87,8 +114,8 @@ pub(crate) fn scan(
         };
         let merged = lock(&all[slot]).get_or_insert_default().merge(found);
         debug_assert_eq!(merged, Ok(()), "pieces do not overlap");
-        if places && tally.found.into_array().iter().any(|found| found.count > 0) {
-            lock(&bad).push((piece, tally));
+        if places && tally.is_bad() {
+            lock(&bad).push((piece, Some(tally)));
         }
         Ok::<_, Error>(())
     })?;
@@ -99,7 +126,7 @@ pub(crate) fn scan(
         let is_right = covered.crc() == Some(checksum.crc);
         damaged.extend(verified(&checksum.name, checksum.file(), is_right)?);
     }
-    let mut bad = std::mem::take(&mut *lock(&bad));
+    let mut bad = take(&mut *lock(&bad));
     bad.sort_unstable_by_key(|(piece, _)| (piece.of, piece.start));
     Ok(Scanned { found, bad, damaged })
 }
@@ -107,7 +134,8 @@ pub(crate) fn scan(
 /// A task for a piece of a tensor.
 fn task<'a>(source: &'a dyn ReadAt, tensor: &'a Tensor, piece: Cut, asked: Asked) -> Task<'a> {
     let name = tensor.name.as_deref().unwrap_or_default();
-    Task { piece, source, name, whole: Whole::Tensor(&tensor.content, &tensor.data), asked }
+    let whole = Whole::Tensor(&tensor.content, &tensor.data);
+    Task { piece, source, name, whole, asked, kind: ByteKind::Other }
 }
 
 /// Looks at a piece of a tensor, with this scanner only. `decoded` counts the bytes that were
@@ -119,7 +147,7 @@ pub(super) fn scan_again(
     source: &dyn ReadAt,
     tensor: &Tensor,
     piece: Cut,
-    scanner: &mut Scanner<'_>,
+    scanner: &mut Scanner,
     decoded: &AtomicUsize,
     options: &Options,
 ) -> Result<(), Error> {
@@ -201,7 +229,7 @@ mod tests {
             let data = Data::Column(Box::new(Nulls(parts)));
             let tensor = Tensor::new(String::new(), "", vec![0], floats, data);
             let map = Map::default();
-            assert!(scan(&map, &[tensor], &[], None, &Options::default()).is_ok());
+            assert!(scan(&map, &[tensor], &[], &[], &Options::default()).is_ok());
             assert_eq!(map.released.into_inner(), expected, "{parts} parts");
         }
     }

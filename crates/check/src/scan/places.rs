@@ -111,7 +111,7 @@ fn at_once(
 /// A tensor to look at again.
 struct Bad<'a> {
     tensor: &'a Tensor,
-    pieces: &'a [(Cut, Tally)],
+    pieces: &'a [(Cut, Option<Tally>)],
     kinds: Kinds,
     found: Kinds,
 }
@@ -121,7 +121,7 @@ impl<'a> Bad<'a> {
     fn new(
         tensor: &'a Tensor,
         tally: &Tally,
-        pieces: &'a [(Cut, Tally)],
+        pieces: &'a [(Cut, Option<Tally>)],
         options: &Options,
     ) -> Option<Self> {
         let found = tally.found.map(|found| found.count > 0);
@@ -161,18 +161,19 @@ impl<'a> Bad<'a> {
     fn look(
         &self,
         source: &dyn ReadAt,
-        pieces: &[(Cut, Tally)],
+        pieces: &[(Cut, Option<Tally>)],
         decoded: &AtomicUsize,
         options: &Options,
     ) -> Result<Option<Collector>, Error> {
         let Some(marks) = self.marks(options) else { return Ok(None) };
         let mut scanner = Scanner::with(Look::Mark(Box::new(marks)));
         for (piece, tally) in pieces {
-            let found = tally.found.zip(self.kinds).into_array().into_iter();
-            let found: Vec<_> =
-                found.filter(|(_, is_bad)| *is_bad).map(|(found, _)| found).collect();
-            match scanner.look() {
-                Look::Mark(marks) if found.iter().all(|found| found.count <= 1) => {
+            let found = tally.map(|tally| tally.found.zip(self.kinds).into_array().into_iter());
+            let found: Option<Vec<_>> = found
+                .map(|found| found.filter(|(_, is_bad)| *is_bad).map(|(found, _)| found).collect());
+            let few = found.filter(|found| found.iter().all(|found| found.count <= 1));
+            match (scanner.look(), few) {
+                (Look::Mark(marks), Some(found)) => {
                     let mut places: Vec<_> = found.iter().filter_map(|found| found.first).collect();
                     places.sort_unstable();
                     places.iter().for_each(|(place, _)| marks.collector.add(place / marks.shared));

@@ -6,6 +6,7 @@ use std::ops::Range;
 use crc32fast::Hasher;
 use nonfinite::{Format, Predicate, TensorView};
 
+use super::byte_facts::{ByteKind, Facts};
 use super::look::Look;
 use super::selection::Selection;
 use super::tally::Tally;
@@ -15,16 +16,6 @@ use crate::options::{Asked, Options};
 
 /// Bytes that are prepared (decoded, swapped, gathered) at a time. This many stay in a near cache.
 const CHUNK: usize = 64 << 10;
-
-/// Sees the bytes of tensors as they lie in the file, while the scan looks at their numbers.
-pub(crate) trait Witness: Sync {
-    /// Whether the bytes of this tensor are shown although they hold no floating-point numbers.
-    fn wants(&self, tensor: usize) -> bool;
-
-    /// Some whole units of a tensor, whose first byte is at `start` in the tensor. Called from all
-    /// threads, in any order, once for each byte. Columns of tables are not shown.
-    fn see(&self, tensor: usize, start: usize, bytes: &[u8]);
-}
 
 /// Whole units of a tensor.
 #[derive(Clone, Copy)]
@@ -37,10 +28,12 @@ pub(super) struct Units<'a> {
 }
 
 /// The buffers of a thread.
-pub(super) struct Scanner<'a> {
+pub(super) struct Scanner {
     look: Look,
-    /// The witness, and the tensor that the scanner looks at.
-    pub(super) witness: Option<(&'a dyn Witness, usize)>,
+    /// What the bytes of the piece are to lint, and the place of the tensor in the file.
+    pub(super) of_lint: (ByteKind, Option<usize>),
+    /// What lint has seen of the piece. Columns of tables are not shown.
+    pub(super) facts: Facts,
     /// Bytes of a stream.
     buffer: Vec<u8>,
     /// Scales of blocks, or numbers in the byte order of the machine.
@@ -48,7 +41,7 @@ pub(super) struct Scanner<'a> {
     selection: Selection,
 }
 
-impl Scanner<'_> {
+impl Scanner {
     /// A scanner that counts, and answers what is asked about finite numbers.
     pub(super) fn new(asked: Asked) -> Self {
         Self::with(Look::Count(asked))
@@ -61,8 +54,8 @@ impl Scanner<'_> {
 
     /// A scanner for this action.
     pub(super) fn with(look: Look) -> Self {
-        let (buffer, numbers, selection) = Default::default();
-        Self { look, witness: None, buffer, numbers, selection }
+        let (of_lint, facts, buffer, numbers, selection) = Default::default();
+        Self { look, of_lint, facts, buffer, numbers, selection }
     }
 
     /// The action.
@@ -88,9 +81,8 @@ impl Scanner<'_> {
         unit: usize,
         tally: &mut Tally,
     ) -> Result<(), nonfinite::Error> {
-        if let Some((witness, tensor)) = self.witness {
-            witness.see(tensor, unit * content.unit(), bytes);
-        }
+        let (kind, offset) = self.of_lint;
+        self.facts.see(kind, content, offset, unit * content.unit(), bytes);
         match *content {
             Content::Floats { format, parts, order } => {
                 let first = unit * parts;

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::byte_facts::ByteKind;
 use crate::model::{Checksum, Data, Tensor};
 
 /// The tensor or part that a piece belongs to, by its index.
@@ -38,15 +39,27 @@ pub(crate) struct Cut {
 }
 
 /// Cuts all data that is looked at into pieces of at most `most` bytes: first the tensors in order,
-/// then the parts with checksums. Elements and blocks stay whole.
-pub(crate) fn split(tensors: &[Tensor], checksums: &[Checksum], most: usize) -> Vec<Cut> {
+/// then the parts with checksums. Elements and blocks stay whole. `kinds` says what the tensors are
+/// to lint: nothing if there are none.
+pub(crate) fn split(
+    tensors: &[Tensor],
+    checksums: &[Checksum],
+    kinds: &[ByteKind],
+    most: usize,
+) -> Vec<Cut> {
     let mut pieces = Vec::new();
-    for (index, tensor) in tensors.iter().enumerate().filter(|(_, tensor)| tensor.is_scanned()) {
+    for (index, tensor) in tensors.iter().enumerate() {
         let of = Target::Tensor(index);
-        if let Data::Column(column) = &tensor.data {
-            let parts = column.parts().into_iter().enumerate();
-            pieces.extend(parts.map(|(start, length)| Cut { of, start, length }));
-            continue;
+        let is_wanted = kinds.get(index).is_some_and(|kind| kind.is_wanted());
+        match &tensor.data {
+            Data::Column(column) if tensor.is_scanned() => {
+                let parts = column.parts().into_iter().enumerate();
+                pieces.extend(parts.map(|(start, length)| Cut { of, start, length }));
+                continue;
+            }
+            Data::Column(_) => continue,
+            _ if !tensor.is_scanned() && !is_wanted => continue,
+            _ => {}
         }
         let length = tensor.data.length();
         let unit = tensor.unit().max(1);
@@ -63,20 +76,6 @@ pub(crate) fn split(tensors: &[Tensor], checksums: &[Checksum], most: usize) -> 
         cut(Target::Checksum(index), checksum.range.len(), most.max(1))
     }));
     pieces
-}
-
-/// Cuts tensors without floating-point numbers into pieces, if their bytes are wanted.
-pub(super) fn wanted(
-    tensors: &[Tensor],
-    most: usize,
-    wants: impl Fn(usize) -> bool,
-) -> impl Iterator<Item = Cut> {
-    let others = tensors.iter().enumerate().filter(|(_, tensor)| !tensor.is_scanned());
-    others.filter(move |(index, _)| wants(*index)).flat_map(move |(index, tensor)| {
-        let length = tensor.data.length();
-        let whole = matches!(tensor.data, Data::Decoded(_));
-        cut(Target::Tensor(index), length, if whole { length.max(1) } else { most })
-    })
 }
 
 fn cut(of: Target, length: usize, step: usize) -> impl Iterator<Item = Cut> {

@@ -44,6 +44,16 @@ impl Tally {
         *finite = finite.merged(other.finite);
     }
 
+    /// Whether there are NaN or infinities.
+    pub(super) fn is_bad(&self) -> bool {
+        self.found.into_array().iter().any(|found| found.count > 0)
+    }
+
+    /// Whether there is no more than one number of each kind, so that their places are known.
+    pub(super) fn has_few(&self) -> bool {
+        self.found.into_array().iter().all(|found| found.count <= 1)
+    }
+
     /// Looks at numbers in the byte order of the machine. `place` returns the place in the tensor
     /// of the number at an index.
     pub(super) fn numbers(

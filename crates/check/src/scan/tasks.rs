@@ -2,13 +2,15 @@
 //! the check of pieces for a cluster run here.
 
 use std::io::{self, Read};
+use std::mem::take;
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::byte_facts::{ByteKind, Facts};
 use super::covered::{Covered, CoveredRange};
-use super::scanner::{Scanner, Units, Witness};
-use super::split::{Cut, Target};
+use super::scanner::{Scanner, Units};
+use super::split::Cut;
 use super::tally::Tally;
 use crate::model::{Column, Content, Data, Error, ReadAt};
 use crate::options::{Asked, Options};
@@ -28,6 +30,7 @@ pub(crate) struct Task<'a> {
     pub(crate) name: &'a str,
     pub(crate) whole: Whole<'a>,
     pub(crate) asked: Asked,
+    pub(crate) kind: ByteKind,
 }
 
 /// What a piece is cut from.
@@ -56,36 +59,42 @@ impl<'a> Task<'a> {
     fn look(
         &self,
         window: Option<(&[u8], usize)>,
-        scanner: &mut Scanner<'_>,
+        scanner: &mut Scanner,
         options: &Options,
     ) -> Result<Covered, Error> {
         let read = self.bytes();
+        let offset = read.as_ref().map(|(_, range)| range.start - self.piece.start);
+        scanner.of_lint = (self.kind, offset);
         let (source, range) = match (&window, &read) {
             (Some((bytes, at)), Some((_, range))) => {
                 (bytes as &dyn ReadAt, range.start - at..range.end - at)
             }
             (None, Some((source, range))) => (*source, range.clone()),
-            (_, None) => return Ok(self.covered(None, self.decoded(scanner, options)?)),
+            (_, None) => {
+                let tally = self.decoded(scanner, options)?;
+                return Ok(self.covered(None, tally, take(&mut scanner.facts)));
+            }
         };
         Ok(match self.whole {
             Whole::Tensor(content, _) => {
-                self.covered(None, scanner.source(source, range, self.units(content), options)?)
+                let tally = scanner.source(source, range, self.units(content), options)?;
+                self.covered(None, tally, take(&mut scanner.facts))
             }
             Whole::Checksum(..) => {
                 let sum = scanner.checksum(source, range, self.name, options)?;
-                self.covered(Some(sum.finalize()), Tally::default())
+                self.covered(Some(sum.finalize()), Tally::default(), Facts::default())
             }
         })
     }
 
     /// The findings, as those of this piece.
-    fn covered(&self, crc: Option<u32>, tally: Tally) -> Covered {
+    fn covered(&self, crc: Option<u32>, tally: Tally, facts: Facts) -> Covered {
         let start = self.piece.start as u64;
         let length = match self.whole {
             Whole::Tensor(_, Data::Column(_)) => 1,
             Whole::Tensor(..) | Whole::Checksum(..) => self.piece.length as u64,
         };
-        Covered::new(CoveredRange { start, end: start + length, crc }, tally)
+        Covered { parts: vec![CoveredRange { start, end: start + length, crc }], tally, facts }
     }
 
     fn units(&self, content: &'a Content) -> Units<'a> {
@@ -93,7 +102,7 @@ impl<'a> Task<'a> {
     }
 
     /// Looks at bytes in memory, or at what a decoder gives.
-    fn decoded(&self, scanner: &mut Scanner<'_>, options: &Options) -> Result<Tally, Error> {
+    fn decoded(&self, scanner: &mut Scanner, options: &Options) -> Result<Tally, Error> {
         let Self { piece, source, .. } = self;
         match self.whole {
             Whole::Tensor(content, Data::Column(column)) => {
@@ -126,7 +135,7 @@ impl<'a> Task<'a> {
         &self,
         column: &dyn Column,
         content: &Content,
-        scanner: &mut Scanner<'_>,
+        scanner: &mut Scanner,
         options: &Options,
     ) -> Result<Tally, Error> {
         let Content::Floats { format, order, .. } = *content else { return Ok(Tally::default()) };
@@ -141,8 +150,7 @@ impl<'a> Task<'a> {
 }
 
 /// Looks at the pieces of `count` tasks with several threads. Bytes that lie close to each other
-/// are read together. Shows the bytes of tensors to the witness, and what was found by each task to
-/// `done`.
+/// are read together. Shows what was found by each task to `done`.
 ///
 /// # Errors
 /// [`Error`] if data cannot be read or decoded, or if the observer asked to stop; the errors of
@@ -150,7 +158,6 @@ impl<'a> Task<'a> {
 pub(crate) fn run<'a, E: From<Error> + Send>(
     count: usize,
     task: impl Fn(usize) -> Task<'a> + Sync,
-    witness: Option<&dyn Witness>,
     options: &Options,
     done: impl Fn(usize, Covered) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
@@ -163,9 +170,6 @@ pub(crate) fn run<'a, E: From<Error> + Send>(
         let window = window(group, &task, buffer)?;
         for index in group.clone() {
             let task = task(index);
-            if let Target::Tensor(index) = task.piece.of {
-                scanner.witness = witness.map(|witness| (witness, index));
-            }
             scanner.count(task.asked);
             done(index, look_and_release(&task, window, scanner, &decoded, options)?)?;
         }
@@ -226,7 +230,7 @@ fn window<'a, 'b>(
 pub(super) fn look_and_release(
     task: &Task<'_>,
     window: Option<(&[u8], usize)>,
-    scanner: &mut Scanner<'_>,
+    scanner: &mut Scanner,
     all: &AtomicUsize,
     options: &Options,
 ) -> Result<Covered, Error> {
@@ -248,6 +252,7 @@ mod tests {
 
     use super::*;
     use crate::model::{ByteOrder, Reads};
+    use crate::scan::Target;
 
     /// Bytes on a server.
     #[derive(Debug)]
@@ -281,7 +286,8 @@ mod tests {
                 let piece =
                     Cut { of: Target::Tensor(index), start: 0, length: ranges[index].len() };
                 let whole = Whole::Tensor(&content, &data[index]);
-                Task { piece, source, name: "", whole, asked: Asked::default() }
+                let (asked, kind) = Default::default();
+                Task { piece, source, name: "", whole, asked, kind }
             };
             let (groups, at_once) = groups(ranges.len(), task);
             for group in &groups {

@@ -41,12 +41,12 @@ pub fn check_pieces(pieces: &[Piece], options: &Options) -> Result<Tallies, Erro
     }
     let task = |index: usize| {
         let (index, cut) = cuts[index];
-        let Piece { name, asked, .. } = &pieces[index];
+        let Piece { name, asked, kind, .. } = &pieces[index];
         let source = opened[index].0.source();
-        Task { piece: cut, source, name, whole: wholes[index], asked: *asked }
+        Task { piece: cut, source, name, whole: wholes[index], asked: *asked, kind: *kind }
     };
     let all = Mutex::new(Tallies::default());
-    run(cuts.len(), task, None, options, |index, found| {
+    run(cuts.len(), task, options, |index, found| {
         let piece = &pieces[cuts[index].0];
         lock(&all).add(Tallies::new(&piece.fingerprint, piece.of, found))
     })?;
@@ -151,6 +151,7 @@ fn content(piece: &Piece) -> Result<&Content, Error> {
         Some(content @ (Content::Floats { parts: 1..=2, .. } | Content::Blocks { .. })) => {
             Ok(content)
         }
+        Some(content) if !content.is_scanned() && piece.kind.is_wanted() => Ok(content),
         _ => Err(Error::Invalid("a piece with nothing to look at")),
     }
 }

@@ -4,7 +4,7 @@ use crate::model;
 use crate::scan::Target;
 
 /// The version of the serialised form of plans and pieces. Rises with each change.
-pub(super) const FORM: u32 = 7;
+pub(super) const FORM: u32 = 8;
 
 /// Why a file cannot be planned, a piece not checked, or tallies not merged.
 #[derive(Debug, thiserror::Error)]

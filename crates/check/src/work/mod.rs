@@ -10,6 +10,9 @@
 //! tensor or checksum, or have a part twice. A piece of a file that has changed since the plan is
 //! refused, too. The report has no [`places`](crate::TensorReport::places).
 //!
+//! For the rules of lint, [`Linter::plan`](crate::lint::Linter::plan) and
+//! [`Linter::merge`](crate::lint::Linter::merge) take the place of [`plan`] and [`merge`].
+//!
 //! ```
 //! use nonfinite_check::{Options, json, work};
 //!
@@ -53,7 +56,7 @@ pub use plan::{Piece, Plan};
 pub use tallies::Tallies;
 
 use crate::input::opened;
-use crate::model::{FileFormat, verified};
+use crate::model::{FileFormat, Outline, verified};
 use crate::options::Options;
 use crate::report::Report;
 use crate::scan::Covered;
@@ -82,7 +85,7 @@ pub const PIECE: NonZeroUsize = NonZeroUsize::new(256 << 20).unwrap();
 /// [`Error::Check`] if the file is not a whole, valid file of a known format.
 pub fn plan(file: &str, most: NonZeroUsize, options: &Options) -> Result<Plan, Error> {
     let (source, format, contents) = opened(file.as_ref(), options)?;
-    Plan::new(&*source, format, &contents, most, options)
+    Plan::new(&*source, format, &contents, &[], most, options)
 }
 
 /// Makes the report on a file from the tallies of all of its pieces. The plan need not hold the
@@ -101,27 +104,44 @@ pub fn merge(
     tallies: impl IntoIterator<Item = Tallies>,
     options: &Options,
 ) -> Result<Report, Error> {
+    let format = FileFormat::by_name(&plan.format);
+    let format = format.ok_or(Error::Invalid("a file format that is not known"))?;
+    let (found, damaged) = covered(plan, tallies)?;
+    let options =
+        &Options { stats: plan.asked.stats, max_abs: plan.asked.max_abs(), ..options.clone() };
+    let outlines = plan.tensors.iter().map(|(outline, _)| outline.clone());
+    let tensors = outlines.zip(found.into_iter().map(|covered| covered.tally));
+    Ok(Report::new(format, tensors, BTreeMap::new(), damaged, plan.other_files.clone(), options))
+}
+
+/// What was found in each tensor of the plan, and the parts of other files whose checksum is wrong.
+///
+/// # Errors
+/// As [`merge`].
+pub(crate) fn covered(
+    plan: &Plan,
+    tallies: impl IntoIterator<Item = Tallies>,
+) -> Result<(Vec<Covered>, Vec<Outline>), Error> {
     if plan.form != FORM {
         return Err(Error::Form(plan.form));
     }
-    let options =
-        &Options { stats: plan.asked.stats, max_abs: plan.asked.max_abs(), ..options.clone() };
     let mut all = Tallies::default();
     tallies.into_iter().try_for_each(|more| all.add(more))?;
     let found = all.into_found(&plan.fingerprint())?;
-    let format = FileFormat::by_name(&plan.format);
-    let format = format.ok_or(Error::Invalid("a file format that is not known"))?;
     let mut found: BTreeMap<Target, Covered> = found.into_iter().collect();
-    let mut tallies = Vec::new();
-    for (index, (outline, extent)) in plan.tensors.iter().enumerate() {
+    let mut tensors = Vec::new();
+    for (index, (_, extent)) in plan.tensors.iter().enumerate() {
         let of = Target::Tensor(index);
         let found = found.remove(&of);
-        if found.is_some() && !outline.content.is_scanned() {
+        if found.is_some() && *extent == 0 {
             return Err(Error::Invalid("tallies of a tensor with nothing to look at"));
         }
         let covered = found.unwrap_or_default();
         find_gap(of, &covered, *extent)?;
-        tallies.push(covered.tally);
+        if !covered.facts.may_be_of(*extent) {
+            return Err(Error::Invalid("facts that the bytes of a tensor cannot have"));
+        }
+        tensors.push(covered);
     }
     let mut damaged = Vec::new();
     for (index, planned) in plan.checksums.iter().enumerate() {
@@ -134,9 +154,7 @@ pub fn merge(
     if !found.is_empty() {
         return Err(Error::Invalid("tallies of a tensor or checksum that the plan does not have"));
     }
-    let outlines = plan.tensors.iter().map(|(outline, _)| outline.clone());
-    let (tensors, places) = (outlines.zip(tallies), BTreeMap::new());
-    Ok(Report::new(format, tensors, places, damaged, plan.other_files.clone(), options))
+    Ok((tensors, damaged))
 }
 
 /// Checks that the parts cover all of `length` bytes (or parts of a column). They are sorted, and

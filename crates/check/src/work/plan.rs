@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::error::{Error, FORM};
 use crate::check::other_files;
 use crate::model::reader::Contents;
-use crate::model::{Content, Data, FileFormat, Origin, Outline, ReadAt, Tensor};
+use crate::model::{self, Content, Data, FileFormat, Origin, Outline, ReadAt, Tensor};
 use crate::options::{Asked, Options};
-use crate::scan::{self, Target};
+use crate::scan::{self, ByteKind, Target};
 
 /// A file in pieces: its tensors and checksums, and the pieces to look at.
 ///
@@ -58,6 +58,8 @@ pub struct Piece {
     /// The kind of the elements. None for a checksum.
     pub(super) content: Option<Content>,
     pub(super) asked: Asked,
+    /// What the bytes are to lint.
+    pub(super) kind: ByteKind,
     pub(super) place: PieceData,
 }
 
@@ -74,11 +76,13 @@ pub(super) enum PieceData {
 }
 
 impl Plan {
-    /// Cuts the tensors and checksums of a file into pieces.
-    pub(super) fn new(
+    /// Cuts the tensors and checksums of a file into pieces. `kinds` says what the tensors are to
+    /// lint: nothing if there are none.
+    pub(crate) fn new(
         source: &dyn ReadAt,
         format: FileFormat,
         contents: &Contents,
+        kinds: &[ByteKind],
         most: NonZeroUsize,
         options: &Options,
     ) -> Result<Self, Error> {
@@ -89,34 +93,39 @@ impl Plan {
             length: checksum.range.len() as u64,
             crc: checksum.crc,
         });
+        let kind = |index: usize| kinds.get(index).copied().unwrap_or_default();
+        let outlines = tensors.iter().enumerate();
+        let outlines =
+            outlines.map(|(index, tensor)| (Outline::of(tensor), extent(tensor, kind(index))));
         let mut plan = Self {
             form: FORM,
             file: source.origin().ok_or(Error::NoOrigin)?,
             format: format.name().to_owned(),
             asked: options.asked(),
-            tensors: tensors.iter().map(|tensor| (Outline::of(tensor), extent(tensor))).collect(),
+            tensors: outlines.collect(),
             checksums: planned.collect(),
             other_files: other_files(tensors),
             pieces: Vec::new(),
         };
         let fingerprint = plan.fingerprint();
-        let cuts = scan::split(tensors, checksums, most.get());
+        let cuts = scan::split(tensors, checksums, kinds, most.get());
         let pieces = cuts.iter().map(|cut| {
-            let (name, content, file, place) = match cut.of {
+            let (name, content, kind, file, place) = match cut.of {
                 Target::Tensor(index) => {
                     let tensor = &tensors[index];
                     let (file, place) = plan.place(tensor, cut)?;
-                    (tensor.label(), Some(tensor.content.clone()), file, place)
+                    (tensor.label(), Some(tensor.content.clone()), kind(index), file, place)
                 }
                 Target::Checksum(index) => {
                     let checksum = &checksums[index];
                     let place = PieceData::of_bytes(checksum.range.start, cut);
-                    (checksum.name.clone(), None, origin(checksum.other.as_deref())?, place)
+                    let file = origin(checksum.other.as_deref())?;
+                    (checksum.name.clone(), None, ByteKind::Other, file, place)
                 }
             };
             let (file, fingerprint) = (file.unwrap_or(plan.file.clone()), fingerprint.clone());
             let (form, of, asked) = (FORM, cut.of, plan.asked);
-            Ok(Piece { form, fingerprint, file, of, name, content, asked, place })
+            Ok(Piece { form, fingerprint, file, of, name, content, asked, kind, place })
         });
         let pieces = pieces.collect::<Result<_, Error>>()?;
         plan.pieces = pieces;
@@ -141,6 +150,26 @@ impl Plan {
             Data::Decoded(decode) => read(origin(decode.other())?),
             Data::Owned(_) | Data::Column(_) => read(None),
         })
+    }
+
+    /// Checks that this is the plan of a file with these tensors, with these options.
+    ///
+    /// # Errors
+    /// [`Error::Check`] if the file has changed, and [`Error::OtherPlan`].
+    pub(crate) fn verify(
+        &self,
+        source: &dyn ReadAt,
+        tensors: &[Tensor],
+        options: &Options,
+    ) -> Result<(), Error> {
+        if source.origin().as_ref() != Some(&self.file) {
+            return Err(model::Error::Changed(self.file.location.clone()).into());
+        }
+        let mut outlines = tensors.iter().map(Outline::of);
+        let is_same = self.asked == options.asked()
+            && self.tensors.len() == tensors.len()
+            && self.tensors.iter().all(|(planned, _)| outlines.next().as_ref() == Some(planned));
+        if is_same { Ok(()) } else { Err(Error::OtherPlan) }
     }
 
     /// The path or URL of the file.
@@ -198,10 +227,11 @@ impl PieceData {
     }
 }
 
-fn extent(tensor: &Tensor) -> u64 {
+fn extent(tensor: &Tensor, kind: ByteKind) -> u64 {
     match &tensor.data {
-        _ if !tensor.is_scanned() => 0,
-        Data::Column(column) => column.parts().len() as u64,
+        Data::Column(column) if tensor.is_scanned() => column.parts().len() as u64,
+        Data::Column(_) => 0,
+        _ if !tensor.is_scanned() && !kind.is_wanted() => 0,
         data => data.length() as u64,
     }
 }

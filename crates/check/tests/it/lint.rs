@@ -6,8 +6,10 @@ use std::path::Path;
 
 use nonfinite_check::Options;
 use nonfinite_check::lint::{Finding, Linter, Severity};
+use nonfinite_check::work;
 
 use crate::folder::folder;
+use crate::lint_pieces::lint_in_pieces;
 
 /// A tensor: name, dtype, shape, bytes.
 #[derive(Clone)]
@@ -47,14 +49,64 @@ pub(crate) fn safetensors(tensors: &[Tensor]) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &data].concat()
 }
 
-/// The findings in the files of a folder.
+/// The findings in the files of a folder. They are the same if the files are checked in pieces.
 pub(crate) fn lint(folder: &Path, files: &[&str]) -> Vec<Finding> {
-    let mut linter = Linter::new(Options::default());
+    let options = Options { places: true, draw: true, ..Options::default() };
+    let [mut linter, mut in_pieces] = [Linter::new(options.clone()), Linter::new(options)];
     for file in files {
-        let report = linter.check(&folder.join(file)).expect("a good file");
+        let path = folder.join(file);
+        let report = linter.check(&path).expect("a good file");
         assert!(report.is_complete());
+        let path = path.to_str().expect("a path of plain characters");
+        assert_eq!(lint_in_pieces(&mut in_pieces, path), report);
     }
-    linter.findings()
+    let findings = linter.findings();
+    assert_eq!(in_pieces.findings(), findings, "in pieces");
+    findings
+}
+
+/// The report of a model in pieces has the same places: of one bad number, of many, of all.
+#[test]
+fn places_in_pieces() {
+    const COUNT: usize = 1_200_000;
+    let mut one = floats("one", &[COUNT], 1.0);
+    one.3[4 * (COUNT - 2)..][..4].copy_from_slice(&f32::NAN.to_le_bytes());
+    let mut many = floats("many", &[1200, 1000], 1.0);
+    for place in [7, 8, COUNT / 2, COUNT - 1] {
+        many.3[4 * place..][..4].copy_from_slice(&f32::INFINITY.to_le_bytes());
+    }
+    let tensors = [one, many, floats("all", &[300, 200], f32::NAN), floats("none", &[9], 1.0)];
+    let folder = folder("lint-places");
+    fs::write(folder.join("x.safetensors"), safetensors(&tensors)).expect("a file");
+    assert!(!lint(&folder, &["x.safetensors"]).is_empty());
+}
+
+/// Facts that no bytes have are refused, and so is the plan of another linter.
+#[test]
+fn invalid_pieces() {
+    let folder = folder("lint-invalid");
+    let path = folder.join("x.safetensors");
+    let scales = filled("a.weight_scale", "F8_E8M0", &[4, 2], 0x38);
+    fs::write(&path, safetensors(&[scales, filled("a.weight", "U8", &[4, 32], 3)]))
+        .expect("a file");
+    fs::write(folder.join("config.json"), MXFP4).expect("a file");
+    let path = path.to_str().expect("a path of plain characters");
+    let mut linter = Linter::new(Options::default());
+    let plan = linter.plan(path, work::PIECE).expect("a good file");
+    let found = work::check_pieces(plan.pieces(), &Options::default()).expect("good pieces");
+    let text = serde_json::to_string(&found).expect("a form");
+    let mut other = Linter::new(Options { max_abs: Some(1.0), ..Options::default() });
+    assert!(matches!(other.merge(&plan, [found]), Err(work::Error::OtherPlan)));
+    for (right, wrong) in [
+        (r#""zero_pages":0"#, r#""zero_pages":1"#),
+        (r#""first_zero_page":null"#, r#""first_zero_page":18446744073709551615"#),
+        (r#""bytes":[0,"#, r#""bytes":[18446744073709551615,"#),
+        (r#""bytes":[0,"#, r#""bytes":["#),
+    ] {
+        assert!(text.contains(right), "{text}");
+        let found = serde_json::from_str(&text.replace(right, wrong)).expect("tallies");
+        assert!(matches!(linter.merge(&plan, [found]), Err(work::Error::Invalid(_))), "{wrong}");
+    }
 }
 
 fn lint_one(config: &str, tensors: &[Tensor]) -> Vec<Finding> {

@@ -12,6 +12,8 @@ mod gguf;
 mod hidden;
 mod lint;
 mod lint_layouts;
+#[path = "../common/lint_pieces.rs"]
+mod lint_pieces;
 mod lint_traps;
 #[path = "../common/names.rs"]
 mod names;

@@ -7,6 +7,7 @@ use nonfinite_check::lint::Linter;
 use nonfinite_check::lint::Severity::{Error, Note};
 
 use crate::folder::folder;
+use crate::lint_pieces::lint_in_pieces;
 use crate::onnx::{bytes, model, tensor};
 
 /// A constant stands for infinity, and onnxruntime gives blocks of zeros the scale 0.
@@ -35,9 +36,12 @@ fn constants_and_scales_of_blocks() {
         let folder = folder("lint-onnx");
         let path = folder.join("x.onnx");
         fs::write(&path, model(&[node, floats(shape, number)])).unwrap();
-        let mut linter = Linter::new(Options::default());
-        assert!(linter.check(&path).unwrap().is_complete());
+        let [mut linter, mut in_pieces] = [(); 2].map(|()| Linter::new(Options::default()));
+        let report = linter.check(&path).unwrap();
+        assert!(report.is_complete());
+        assert_eq!(lint_in_pieces(&mut in_pieces, path.to_str().unwrap()), report);
         let found = linter.findings();
+        assert_eq!(in_pieces.findings(), found);
         let found: Vec<_> = found.iter().map(|found| (found.rule.id, found.severity)).collect();
         assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "{shape:?} {number}");
     }

@@ -12,6 +12,8 @@ mod folder;
 mod hidden;
 mod limits;
 mod lint;
+#[path = "../common/lint_pieces.rs"]
+mod lint_pieces;
 mod members;
 #[path = "../common/names.rs"]
 mod names;

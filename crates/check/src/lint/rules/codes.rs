@@ -5,7 +5,6 @@ use nonfinite::Format;
 
 use super::Findings;
 use super::blocks::{blocks, global, largest_of_4_bits};
-use crate::lint::byte_facts::PAGE;
 use crate::lint::finding::{
     CODES_ALL_ZERO, DEQUANT_OVERFLOW, E8M0_IMPLAUSIBLE, G_IDX, GPTQ_ZERO_FORMAT, SATURATION,
     Severity,
@@ -14,6 +13,7 @@ use crate::lint::layouts::{Matrix, Role};
 use crate::lint::model::STEP;
 use crate::lint::tensor_names::of_all_experts;
 use crate::model::{Content, rounded};
+use crate::scan::PAGE;
 
 /// The most blocks that a rule samples of a matrix.
 const MOST: usize = 1 << 14;
@@ -61,7 +61,7 @@ fn all_zero(found: &mut Findings<'_>, matrix: &Matrix) {
 fn implausible(found: &mut Findings<'_>, matrix: &Matrix) {
     let Some(index) = matrix.one(Role::Scale) else { return };
     let looked = found.looked(index);
-    let Some(counts) = looked.facts.bytes.as_deref() else { return };
+    let counts = &looked.facts.bytes;
     if looked.format() != Some(Format::F8E8M0Fnu) {
         return;
     }
@@ -106,8 +106,9 @@ fn saturation(found: &mut Findings<'_>, matrix: &Matrix) {
     const LARGEST: usize = 0x7E;
     let Some(index) = matrix.one(Role::Scale) else { return };
     let looked = found.looked(index);
-    let Some(counts) = looked.facts.bytes.as_deref() else { return };
-    let (all, most) = (counts.iter().sum::<u64>(), counts[LARGEST]);
+    let counts = &looked.facts.bytes;
+    let Some(&most) = counts.get(LARGEST) else { return };
+    let all = counts.iter().sum::<u64>();
     // Without a global scale, as in MLX, the largest scale is that of all large blocks.
     let is_nvfp4 = matrix.layout.has_global && looked.format() == Some(Format::F8E4M3Fn);
     if !is_nvfp4 || all < 200 || most * 20 <= all {

@@ -6,7 +6,6 @@ use nonfinite::Format;
 
 use super::Findings;
 use super::kin::{self, Kin};
-use crate::lint::byte_facts::{PAGE, run_of_zeros};
 use crate::lint::finding::{
     DEAD_ROWS, EMPTY_TENSOR, LORA_B_ZERO, MAGNITUDE, NONFINITE, OUTLIER_RUN, Severity, ZERO_RUN,
 };
@@ -14,6 +13,7 @@ use crate::lint::layouts::{CACHE, Role};
 use crate::lint::model::Looked;
 use crate::lint::tensor_names::of_all_layers;
 use crate::model::{Content, rounded};
+use crate::scan::{PAGE, run_of_zeros};
 
 /// All rules about weights.
 pub(super) fn all(found: &mut Findings<'_>) {
