@@ -76,7 +76,9 @@ fn one_at_borders() {
         for base in [[one, sign | one], [one, one], [sign | one, sign | one], [0, sign | one]] {
             let edges = oracle::edges(format);
             let step = edges.len() / either(3, 10);
-            for edge in edges.into_iter().step_by(step) {
+            // The codes beside the extremes, too.
+            let beside = [one - 1, one + 1].map(|code| [code, sign | code]);
+            for edge in edges.into_iter().step_by(step).chain(beside.into_iter().flatten()) {
                 for place in borders.as_flattened().iter().flat_map(|at| [at / size - 1, at / size])
                 {
                     let bits = |i| if i == place { edge } else { base[i % 2] };

@@ -2,18 +2,19 @@
 //! Targets without a hand-written backend use it, such as wasm. With the feature `portable` all
 //! targets have it; on x86 it is then compiled for AVX2 by the crate pulp.
 
+#[cfg(feature = "stats")]
+mod stats;
+
 use crate::element::elements;
 use crate::lines::{Four, Hit, Long, Places};
 use crate::loops::CLASS_BITS;
-#[cfg(feature = "stats")]
-use crate::loops::Given;
 use crate::rule::Rule;
 use crate::scalar;
 use crate::values::Codes;
 
 pub(crate) use crate::scalar::multiply;
 #[cfg(feature = "stats")]
-pub(crate) use crate::scalar::{find_code, within};
+pub(crate) use stats::{find_code, order, within};
 
 /// Elements that are looked at before a branch.
 const BLOCK: usize = 64;
@@ -35,7 +36,7 @@ pub(crate) fn detect() -> bool {
 }
 
 pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule) -> Hit {
-    let at = if rule.usual() { 0 } else { screen::<W>(x, rule) };
+    let at = blocks_without::<W>(x.bytes(), |bits| rule.holds_of::<W>(bits));
     if at == x.len() {
         return Hit::none_in(x);
     }
@@ -45,19 +46,25 @@ pub(crate) fn find<const W: usize>(x: Long<'_>, rule: &Rule) -> Hit {
 }
 
 pub(crate) fn screen<const W: usize>(x: Long<'_>, rule: &Rule) -> usize {
+    blocks_without::<W>(x.bytes(), |bits| rule.passes_of::<W>(bits))
+}
+
+/// The bytes before the first block with a hit.
+#[inline(always)]
+fn blocks_without<const W: usize>(x: &[u8], hit: impl Fn(u64) -> bool) -> usize {
     run(
         #[inline(always)]
         || {
-            let group = x.bytes().chunks(BLOCK * W).position(|block| may_hit::<W>(block, rule));
-            group.map_or(x.len(), |group| group * BLOCK * W)
+            let block = x.chunks(BLOCK * W).position(|block| any::<W>(block, &hit));
+            block.map_or(x.len(), |block| block * BLOCK * W)
         },
     )
 }
 
-/// Whether any element passes the screen, without a branch for each.
+/// Whether any element is a hit, without a branch for each.
 #[inline(always)]
-fn may_hit<const W: usize>(x: &[u8], rule: &Rule) -> bool {
-    elements::<W>(x).fold(false, |any, bits| any | rule.passes_of::<W>(bits))
+fn any<const W: usize>(x: &[u8], hit: impl Fn(u64) -> bool) -> bool {
+    elements::<W>(x).fold(false, |any, bits| any | hit(bits))
 }
 
 pub(crate) fn count<const W: usize>(x: Long<'_>, rule: &Rule) -> u64 {
@@ -110,7 +117,7 @@ pub(crate) fn skip<const W: usize>(x: Long<'_>, rule: &Rule, out: &mut Places) -
             let blocks = x.bytes().chunks_exact(BLOCK * W).zip(out.chunks_exact_mut(BLOCK));
             let mut done = 0;
             for (block, out) in blocks {
-                if may_hit::<W>(block, rule) {
+                if any::<W>(block, |bits| rule.passes_of::<W>(bits)) {
                     break;
                 }
                 out.fill(core::mem::MaybeUninit::new(rule.usual()));
@@ -158,13 +165,5 @@ pub(crate) fn replace<const W: usize>(x: &mut [Four], codes: &Codes) -> usize {
     run(
         #[inline(always)]
         || scalar::replace::<W>(x, codes),
-    )
-}
-
-#[cfg(feature = "stats")]
-pub(crate) fn order<const W: usize>(given: &Given<'_>, keys: &mut [i64; 2]) -> [usize; 3] {
-    run(
-        #[inline(always)]
-        || scalar::order::<W>(given, keys),
     )
 }

@@ -128,7 +128,6 @@ pub(crate) fn find_code<const W: usize>(x: Long<'_>, mask: u64, code: u64) -> us
 }
 
 #[cfg(feature = "stats")]
-#[inline(always)]
 pub(crate) fn order<const W: usize>(given: &Given<'_>, [low, high]: &mut [i64; 2]) -> [usize; 3] {
     let (numbers, mut counts) = (given.numbers, [0; 3]);
     let all = elements::<W>(given.blocks).chain(elements::<W>(given.last));
