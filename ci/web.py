@@ -69,10 +69,9 @@ class Page(Browser):
     def said(self):
         return self.text("said")
 
-    def choose(self, paths, folder=False, rules=True):
+    def choose(self, paths, folder=False):
         """Chooses files, or a folder."""
-        wanted = json.dumps(rules)
-        self.evaluate(f"document.getElementById('rules').checked = {wanted}; reporter = null")
+        self.evaluate("reporter = null")
         name = "#choose-folder" if folder else "#choose-files"
         root = self.call("DOM.getDocument")["root"]["nodeId"]
         node = self.call("DOM.querySelector", nodeId=root, selector=name)["nodeId"]
@@ -104,16 +103,10 @@ def compared(report):
     return {file["path"]: file for file in report["files"]}, sorted(report["no_format"])
 
 
-def compare(page, program, folder, paths, rules=True):
+def compare(page, program, folder, paths):
     """The report of the page is that of the command."""
-    options = ["--stats", "--map"] if rules else []
-    wanted, status = expected(program, folder, paths, *options)
+    wanted, status = expected(program, folder, paths, "--stats", "--map")
     shown = page.report()
-    if not rules:
-        # Places are found in the second reading.
-        for file in wanted["files"]:
-            for tensor in file["tensors"]:
-                tensor.pop("where", None)
     (wanted, no_format), (shown, others) = compared(wanted), compared(shown)
     expect(others == no_format, f"of no format: {others} instead of {no_format}")
     expect(shown.keys() == wanted.keys(), f"files: {shown.keys() ^ wanted.keys()}")
@@ -130,9 +123,8 @@ def compare(page, program, folder, paths, rules=True):
 def samples(page, program, shots):
     folder = ROOT / "crates/cli/samples"
     names = ["clean.npy", "sample.npy", "sample.safetensors"]
-    for rules in (False, True):
-        page.choose([folder / name for name in names], rules=rules)
-        count = compare(page, program, folder, names, rules)
+    page.choose([folder / name for name in names])
+    count = compare(page, program, folder, names)
     html = page.evaluate("reporter.call('html')")
     expect(html.startswith("<!doctype html>") and "Content-Security-Policy" in html, "no page")
     page.evaluate("document.querySelectorAll('#report details').forEach(d => d.open = true)")
@@ -144,7 +136,7 @@ def samples(page, program, shots):
     own = re.compile(r"/(page\.js|worker(64)?\.js|nonfinite(64)?\.wasm|)$|^(blob|data):")
     others = [url for url in loaded if not own.search(url)]
     expect(not logged and not others, f"{logged}, {others}")
-    print(f"samples: {count} files as the command, without and with rules; maps are drawn")
+    print(f"samples: {count} files as the command; maps are drawn")
 
 
 def policy(page):
@@ -252,16 +244,15 @@ def large(page, folder):
     with open(path, "r+b") as file:
         file.seek(-4, os.SEEK_END)
         file.write(floats(float("inf")))
-    page.evaluate("reporter = null; document.getElementById('rules').checked = true")
     since = time.time()
-    said = page.choose([path], rules=False)
+    said = page.choose([path])
     seconds = time.time() - since
     tensors = {tensor["name"]: tensor for tensor in page.report()["files"][0]["tensors"]}
     first = tensors["sparse"]["pos_inf"]["first"]["coordinate"]
     expect(first == [(6 << 30) // 4 - 1], f"{first}: {said}")
     print(f"6 GB: {6.44 / seconds:.2f} GB/s, the last element is found")
 
-    page.evaluate("document.getElementById('rules').checked = true; reporter = null")
+    page.evaluate("reporter = null")
     root = page.call("DOM.getDocument")["root"]["nodeId"]
     node = page.call("DOM.querySelector", nodeId=root, selector="#choose-files")["nodeId"]
     page.call("DOM.setFileInputFiles", nodeId=node, files=[str(path)])

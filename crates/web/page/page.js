@@ -99,7 +99,7 @@ class Run {
     }
   }
 
-  async go(files, several, rules) {
+  async go(files, several) {
     const [url, module] = await ready;
     const cores = Math.max(1, Math.min(8, navigator.hardwareConcurrency || 1));
     this.desk = new Instance(url);
@@ -109,15 +109,17 @@ class Run {
       await instance.call("open", several, files);
     }));
     const paths = await this.desk.call("paths");
-    const tasks = [];
+    const tasks = [], jobs = [];
     for (const path of paths) {
       $("far").textContent = `Reading the descriptions of tensors: ${path}`;
-      const plan = await this.desk.call("plan", path);
-      const job = { path, left: plan.length / 2, found: [] };
-      for (let at = 0; at < plan.length; at += 2) {
-        this.all += +plan[at];
-        tasks.push([job, +plan[at], plan[at + 1]]);
+      const [plan, ...pieces] = await this.desk.call("plan", path);
+      const job = { path, plan: plan ?? "", left: pieces.length / 2, found: [], bytes: 0 };
+      jobs.push(job);
+      for (let at = 0; at < pieces.length; at += 2) {
+        job.bytes += +pieces[at];
+        tasks.push([job, +pieces[at], pieces[at + 1]]);
       }
+      this.all += job.bytes;
       if (!job.left) await this.merge(job);
     }
     this.begun = performance.now();
@@ -135,25 +137,25 @@ class Run {
         if (!--job.left) await this.merge(job);
       }
     }));
-    if (!rules || this.is_stopped) return this.desk;
+    if (this.is_stopped) return this.desk;
+    // Reads bad tensors again, for maps.
     const [linter] = this.workers;
     Object.assign(this, { done: 0, begun: performance.now() });
-    for (const path of paths) {
+    for (const { path, plan, failed, found, bytes } of jobs) {
       const before = this.done;
-      let bytes = 0;
       linter.progress = (progress) => {
-        bytes = progress;
-        this.done = Math.min(before + bytes, this.all);
-        this.show("Second reading, for maps and rules");
+        this.done = before + Math.min(progress, bytes);
+        this.show("Drawing maps");
       };
-      await linter.call("lint", path);
-      this.done = Math.min(before + bytes, this.all);
+      await linter.call("lint", path, failed ? "" : plan, found);
+      this.done = before + bytes;
     }
     return linter;
   }
 
-  async merge({ path, failed, found }) {
-    await (failed ? this.desk.call("check", path) : this.desk.call("merge", path, found));
+  async merge({ path, plan, failed, found }) {
+    if (failed) await this.desk.call("check", path);
+    else if (plan) await this.desk.call("merge", path, plan, found);
     this.add(await this.desk.call("file", path));
   }
 
@@ -163,7 +165,7 @@ class Run {
   }
 }
 
-async function start(files, rules = $("rules").checked) {
+async function start(files) {
   run?.stop();
   run?.desk?.end(STOPPED);
   const own = run = new Run();
@@ -174,7 +176,7 @@ async function start(files, rules = $("rules").checked) {
   $("run").hidden = false;
   const several = files.length > 1 || files.some(([path]) => path.includes("/"));
   let failure = null;
-  const linter = await own.go(files, several, rules).catch((error) => {
+  const linter = await own.go(files, several).catch((error) => {
     failure = error;
     return null;
   });

@@ -11,11 +11,15 @@ use js_sys::{Function, Uint8Array};
 use nonfinite_check::{Error, Origin, ReadAt, Reads};
 use wasm_bindgen::{JsCast, JsValue};
 
+use crate::run::GAP;
+
 /// The files of an instance. WebAssembly without shared memory has one thread.
 #[derive(Default)]
 pub(crate) struct Files {
     /// By the path. Values of JavaScript do not leave their thread, so sources name them by it.
     by_path: BTreeMap<String, (f64, Function)>,
+    /// Parts of files that JavaScript has read ahead: the path, the first byte, and the bytes.
+    ahead: Vec<(String, usize, Vec<u8>)>,
 }
 
 thread_local! {
@@ -29,6 +33,36 @@ impl Files {
 
     pub(crate) fn add(&mut self, path: &str, length: f64, read: Function) {
         self.by_path.insert(path.to_owned(), (length, read));
+    }
+
+    /// Begins a part that is read ahead.
+    pub(crate) fn begin_ahead(&mut self, path: String, at: usize, length: usize) {
+        self.ahead.push((path, at, Vec::with_capacity(length)));
+    }
+
+    /// Adds the next bytes of that part.
+    pub(crate) fn extend_ahead(&mut self, bytes: &Uint8Array) {
+        let Some((.., part)) = self.ahead.last_mut() else { return };
+        let before = part.len();
+        part.resize(before + bytes.length() as usize, 0);
+        bytes.copy_to(&mut part[before..]);
+    }
+
+    /// Forgets these parts.
+    pub(crate) fn end_ahead(&mut self) {
+        self.ahead.clear();
+    }
+
+    /// Bytes that were read ahead. Returns whether all of them were.
+    fn read_ahead(&self, path: &str, out: &mut [u8], at: usize) -> bool {
+        let bytes = self.ahead.iter().find_map(|(of, start, bytes)| {
+            let from = at.checked_sub(*start).filter(|_| of == path)?;
+            bytes.get(from..)?.get(..out.len())
+        });
+        bytes.is_some_and(|bytes| {
+            out.copy_from_slice(bytes);
+            true
+        })
     }
 
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
@@ -78,6 +112,9 @@ impl ReadAt for File {
     }
 
     fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
+        if Files::with(|files| files.read_ahead(&self.name, out, at)) {
+            return Ok(());
+        }
         let read = Files::with(|files| files.by_path.get(&self.name).map(|(_, read)| read.clone()));
         let read = read.ok_or(io::ErrorKind::NotFound)?;
         let [at, length] = [at, out.len()].map(|number| JsValue::from_f64(number as f64));
@@ -123,7 +160,7 @@ impl ReadAt for File {
 
     /// A read of a `Blob` goes through another process of the browser.
     fn reads(&self) -> Reads {
-        Reads { step: 4 << 20, gap: 256 << 10, at_once: 1 }
+        Reads { step: 4 << 20, gap: GAP as usize, at_once: 1 }
     }
 }
 

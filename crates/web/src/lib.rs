@@ -2,8 +2,9 @@
 //!
 //! The page has several instances of this module, each in a worker of its own. One plans the files
 //! ([`plan`]), all of them look at pieces ([`check_pieces`]), and the first puts the findings
-//! together ([`merge`]). Then an instance reads the files again for rules and maps ([`lint`]).
-//! Each instance reads bytes by functions that JavaScript gives ([`add_file`]).
+//! together ([`merge`]). Then an instance applies the rules, and reads bad tensors again for maps
+//! ([`lint`]). Each instance reads bytes by functions that JavaScript gives ([`add_file`]), unless
+//! JavaScript has read them ahead ([`begin_ahead`]).
 
 mod files;
 pub mod numbers;
@@ -39,11 +40,36 @@ pub fn paths() -> Vec<String> {
     run::paths(&Files::with(|files| files.paths()))
 }
 
-/// Plans a file: the pieces as texts for [`check_pieces`], each behind its bytes. Empty if the file
-/// cannot be checked. [`file`] says why.
+/// Plans a file: the plan as a text for [`merge`], and the pieces as texts for [`check_pieces`],
+/// each behind its bytes. Empty if the file cannot be checked. [`file`] says why.
 #[wasm_bindgen]
 pub fn plan(path: &str) -> Vec<String> {
     Run::with(|run| run.plan(Path::new(path)))
+}
+
+/// The bytes that [`check_pieces`] will read, as JSON: paths, each with `start` and `end`. Without
+/// those of files that are read as a whole.
+#[wasm_bindgen]
+pub fn ranges(pieces: &str) -> String {
+    run::ranges(pieces)
+}
+
+/// Begins a part of a file that JavaScript reads ahead, of `length` bytes from byte `at` on.
+#[wasm_bindgen(js_name = beginAhead)]
+pub fn begin_ahead(path: String, at: f64, length: f64) {
+    Files::with(|files| files.begin_ahead(path, at as usize, length as usize));
+}
+
+/// Adds the next bytes of that part.
+#[wasm_bindgen(js_name = extendAhead)]
+pub fn extend_ahead(bytes: &js_sys::Uint8Array) {
+    Files::with(|files| files.extend_ahead(bytes));
+}
+
+/// Forgets what was read ahead.
+#[wasm_bindgen(js_name = endAhead)]
+pub fn end_ahead() {
+    Files::with(Files::end_ahead);
 }
 
 /// Looks at pieces, and returns what [`merge`] needs.
@@ -55,10 +81,10 @@ pub fn check_pieces(pieces: &str) -> Result<String, JsError> {
     run::check_pieces(pieces).map_err(|error| JsError::new(&error))
 }
 
-/// Puts together what was found in the pieces of a file. Nothing for a file that [`plan`] refused.
+/// Puts together what was found in the pieces of a file.
 #[wasm_bindgen]
-pub fn merge(path: &str, found: Vec<String>) {
-    Run::with(|run| run.merge(Path::new(path), &found));
+pub fn merge(path: &str, plan: &str, found: Vec<String>) {
+    Run::with(|run| run.merge(Path::new(path), plan, &found));
 }
 
 /// Checks a file here, and finds the places of bad numbers.
@@ -67,11 +93,12 @@ pub fn check(path: &str) {
     Run::with(|run| run.check(Path::new(path)));
 }
 
-/// As [`check`], and keeps what the rules of lint need. `progress(bytes)` is told how many bytes
-/// of this file were looked at.
+/// As [`merge`], keeps what the rules of lint need, and finds the places of bad numbers. An empty
+/// plan means that the file is checked here. `progress(bytes)` is told how many bytes of this file
+/// were looked at.
 #[wasm_bindgen]
-pub fn lint(path: &str, progress: js_sys::Function) {
-    Run::with(|run| run.lint(Path::new(path), progress));
+pub fn lint(path: &str, plan: &str, found: Vec<String>, progress: js_sys::Function) {
+    Run::with(|run| run.lint(Path::new(path), plan, &found, progress));
 }
 
 /// Ends the run: files without a result were stopped. Applies the rules to what [`lint`] has kept.

@@ -2,8 +2,9 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,19 +20,24 @@ use nonfinite_cli::searched::{Searched, is_version_control};
 use wasm_bindgen::JsValue;
 
 /// Bytes of a piece, and of the pieces that a worker takes at a time.
-const PIECE: NonZeroUsize = NonZeroUsize::new(32 << 20).unwrap();
+const PIECE: NonZeroUsize = NonZeroUsize::new(16 << 20).unwrap();
 
 /// The most pieces that a worker takes at a time.
 const MOST: usize = 256;
+
+/// Bytes between two pieces that are read with them.
+pub(crate) const GAP: u64 = 256 << 10;
 
 /// What an instance knows of the files.
 #[derive(Default)]
 pub(crate) struct Run {
     several: bool,
-    plans: BTreeMap<PathBuf, Plan>,
+    /// Makes the plans.
+    planner: Option<Linter>,
     results: BTreeMap<PathBuf, Result<Report, Error>>,
+    /// Keeps what rules need.
     linter: Option<Linter>,
-    /// The findings of lint, if it was asked for.
+    /// The findings of lint, if [`Run::lint`] was called.
     findings: Option<Vec<Finding>>,
     /// After the end: the files in order.
     files: Vec<Checked>,
@@ -63,6 +69,32 @@ pub(crate) fn check_pieces(pieces: &str) -> Result<String, String> {
         .map_err(|error| error.to_string())
 }
 
+/// As [`crate::ranges`].
+pub(crate) fn ranges(pieces: &str) -> String {
+    let pieces: Vec<Piece> = serde_json::from_str(pieces).unwrap_or_default();
+    let mut ranges: Vec<(&str, Range<u64>)> = Vec::new();
+    for (file, range) in pieces.iter().filter_map(|piece| Some((piece.file(), piece.range()?))) {
+        match ranges.last_mut() {
+            Some((last, all))
+                if *last == file
+                    && (all.start..=all.end.saturating_add(GAP)).contains(&range.start)
+                    && range.end.saturating_sub(all.start) <= 2 * PIECE.get() as u64 =>
+            {
+                all.end = all.end.max(range.end);
+            }
+            _ => ranges.push((file, range)),
+        }
+    }
+    // Texts and numbers always have a form in JSON.
+    serde_json::to_string(&ranges).unwrap_or_default()
+}
+
+/// A plan, with what was found in its pieces.
+fn parsed(plan: &str, found: &[String]) -> serde_json::Result<(Plan, Vec<Tallies>)> {
+    let found = found.iter().map(|text| serde_json::from_str(text));
+    Ok((serde_json::from_str(plan)?, found.collect::<Result<_, _>>()?))
+}
+
 impl Run {
     pub(crate) fn new(several: bool) -> Self {
         Self { several, ..Self::default() }
@@ -73,12 +105,13 @@ impl Run {
     }
 
     pub(crate) fn plan(&mut self, path: &Path) -> Vec<String> {
-        let name = path.to_string_lossy();
-        match work::plan(&name, PIECE, &options()) {
+        let planner = self.planner.get_or_insert_with(|| Linter::new(options()));
+        match planner.plan(&path.to_string_lossy(), PIECE) {
             Ok(mut plan) => {
-                let batches = batches(plan.take_pieces());
-                self.plans.insert(path.to_owned(), plan);
-                batches
+                let pieces = plan.take_pieces();
+                // Plans always have a form in JSON.
+                let plan = serde_json::to_string(&plan).unwrap_or_default();
+                iter::once(plan).chain(batches(pieces)).collect()
             }
             // Those errors that are of the file have the words of the command.
             Err(_) => {
@@ -88,15 +121,9 @@ impl Run {
         }
     }
 
-    pub(crate) fn merge(&mut self, path: &Path, found: &[String]) {
-        if self.results.contains_key(path) {
-            return;
-        }
-        let found: Result<Vec<Tallies>, _> =
-            found.iter().map(|text| serde_json::from_str(text)).collect();
-        let report = self.plans.remove(path).zip(found.ok());
-        let report = report.and_then(|(plan, found)| work::merge(&plan, found, &options()).ok());
-        match report {
+    pub(crate) fn merge(&mut self, path: &Path, plan: &str, found: &[String]) {
+        let parsed = parsed(plan, found).ok();
+        match parsed.and_then(|(plan, found)| work::merge(&plan, found, &options()).ok()) {
             Some(report) => {
                 self.results.insert(path.to_owned(), Ok(report));
             }
@@ -109,12 +136,17 @@ impl Run {
         self.results.insert(path.to_owned(), check_file(path, &options()));
     }
 
-    pub(crate) fn lint(&mut self, path: &Path, progress: Function) {
+    pub(crate) fn lint(&mut self, path: &Path, plan: &str, found: &[String], progress: Function) {
         let observer = Some(Arc::new(Progress) as Arc<dyn Observer>);
         let new = || Linter::new(Options { observer, ..options() });
         let linter = self.linter.get_or_insert_with(new);
         PROGRESS.replace(Some((progress, 0)));
-        self.results.insert(path.to_owned(), linter.check(path));
+        let parsed = parsed(plan, found).ok();
+        let report = match parsed.and_then(|(plan, found)| linter.merge(&plan, found).ok()) {
+            Some(report) => Ok(report),
+            None => linter.check(path),
+        };
+        self.results.insert(path.to_owned(), report);
     }
 
     /// As the command sorts out what the search of a folder finds.
