@@ -124,8 +124,12 @@ class Run {
     }
     this.begun = performance.now();
     await Promise.all(this.workers.map(async (worker) => {
-      for (let task; !this.is_stopped && (task = tasks.shift());) {
-        const [job, bytes, pieces] = task;
+      for (let own = []; !this.is_stopped;) {
+        // Takes some neighbours at a time, which are read as one stream.
+        const few = Math.min(16, Math.ceil(tasks.length / cores / 2));
+        if (!own.length) own = tasks.splice(0, few);
+        if (!own.length) break;
+        const [job, bytes, pieces] = own.shift();
         // What cannot be read or decoded is checked as a whole, for the words of the command.
         await worker.call("checkPieces", pieces).then(
           (found) => job.found.push(found),

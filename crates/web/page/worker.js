@@ -3,17 +3,25 @@
 const reader = new FileReaderSync();
 const blobs = new Map();
 let buffer = new ArrayBuffer(1 << 20);
+// The stream that was read last, and where it goes on.
+let last = { stream: null, path: null, at: 0 };
 
 // Streams are faster than FileReaderSync, and need less memory. What they have not read, because a
 // file has changed or the browser has no such streams, is read again with FileReaderSync.
 async function readAhead(pieces) {
   for (const [path, { start, end }] of JSON.parse(ranges(pieces))) {
-    const stream = blobs.get(path).slice(start, end).stream().getReader({ mode: "byob" });
+    if (last.path !== path || last.at !== start) {
+      last.stream?.cancel();
+      last = { path, at: start };
+      last.stream = blobs.get(path).slice(start).stream().getReader({ mode: "byob" });
+    }
     beginAhead(path, start, end - start);
-    for (;;) {
-      const { done, value } = await stream.read(new Uint8Array(buffer));
+    while (last.at < end) {
+      const room = new Uint8Array(buffer, 0, Math.min(end - last.at, buffer.byteLength));
+      const { done, value } = await last.stream.read(room);
       buffer = value.buffer;
       if (done) break;
+      last.at += value.length;
       extendAhead(value);
     }
   }
@@ -30,7 +38,10 @@ const calls = {
     }
   },
   async checkPieces(pieces) {
-    await readAhead(pieces).catch(() => buffer = new ArrayBuffer(1 << 20));
+    await readAhead(pieces).catch(() => {
+      buffer = new ArrayBuffer(1 << 20);
+      last = {};
+    });
     try {
       return checkPieces(pieces);
     } finally {

@@ -20,7 +20,7 @@ use nonfinite_cli::searched::{Searched, is_version_control};
 use wasm_bindgen::JsValue;
 
 /// Bytes of a piece, and of the pieces that a worker takes at a time.
-const PIECE: NonZeroUsize = NonZeroUsize::new(16 << 20).unwrap();
+const PIECE: NonZeroUsize = NonZeroUsize::new(8 << 20).unwrap();
 
 /// The most pieces that a worker takes at a time.
 const MOST: usize = 256;

@@ -188,24 +188,32 @@ pub(crate) fn bits(number: &[u8]) -> u64 {
     }
 }
 
-/// The pages of zeros around a place, as a range of bytes in the tensor, which `read` reads.
-pub(crate) fn run_of_zeros(
+/// Where the zeros begin that end with a page, at most a page before that. `read` reads a range of
+/// bytes in the tensor.
+pub(crate) fn start_of_zeros(
+    page: usize,
+    read: impl FnOnce(Range<usize>) -> Option<Vec<u8>>,
+) -> Option<usize> {
+    let before = page.saturating_sub(PAGE);
+    let head = read(before..page)?;
+    Some(head.iter().rposition(|&byte| byte != 0).map_or(before, |at| before + at + 1))
+}
+
+/// Where the zeros end that begin with a page.
+pub(crate) fn end_of_zeros(
     page: usize,
     length: usize,
     mut read: impl FnMut(Range<usize>) -> Option<Vec<u8>>,
-) -> Option<Range<usize>> {
-    let before = page.saturating_sub(PAGE);
-    let head = read(before..page)?;
-    let start = head.iter().rposition(|&byte| byte != 0).map_or(before, |at| before + at + 1);
+) -> Option<usize> {
     let mut end = page + PAGE;
     while end < length {
         let next = end..(end + (1 << 20)).min(length);
         match read(next.clone())?.iter().position(|&byte| byte != 0) {
-            Some(at) => return Some(start..end + at),
+            Some(at) => return Some(end + at),
             None => end = next.end,
         }
     }
-    Some(start..end)
+    Some(end)
 }
 
 #[cfg(test)]
@@ -227,8 +235,8 @@ mod tests {
             assert_eq!((seen.zero_pages, seen.first_zero_page), (pages, first), "{offset}");
         }
         let read = |range: Range<usize>| Some(bytes[range].to_vec());
-        let run = run_of_zeros(2 * PAGE, bytes.len(), read);
-        assert_eq!(run, Some(PAGE + 90..3 * PAGE + 110));
+        assert_eq!(start_of_zeros(2 * PAGE, read), Some(PAGE + 90));
+        assert_eq!(end_of_zeros(2 * PAGE, bytes.len(), read), Some(3 * PAGE + 110));
     }
 
     /// One of a thousand numbers may be larger.

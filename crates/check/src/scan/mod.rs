@@ -12,7 +12,7 @@ mod split;
 mod tally;
 mod tasks;
 
-pub(crate) use byte_facts::{ByteKind, Facts, PAGE, bits, run_of_zeros};
+pub(crate) use byte_facts::{ByteKind, Facts, PAGE, bits, end_of_zeros, start_of_zeros};
 pub(crate) use covered::Covered;
 pub(crate) use finite_stats::{Finite, Peak};
 pub(crate) use pieces::{Scanned, scan};

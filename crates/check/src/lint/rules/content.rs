@@ -13,7 +13,7 @@ use crate::lint::layouts::{CACHE, Role};
 use crate::lint::model::Looked;
 use crate::lint::tensor_names::of_all_layers;
 use crate::model::{Content, rounded};
-use crate::scan::{PAGE, run_of_zeros};
+use crate::scan::{PAGE, end_of_zeros, start_of_zeros};
 
 /// All rules about weights.
 pub(super) fn all(found: &mut Findings<'_>) {
@@ -122,18 +122,19 @@ fn zero_run(found: &mut Findings<'_>, index: usize, looked: &Looked) {
     if zeros.saturating_sub(in_pages + 2 * (PAGE / unit) as u64) * 100 > (length / unit) as u64 {
         return;
     }
-    let Some(run) = run_of_zeros(page, length, |range| looked.bytes(range)) else { return };
+    let Some(start) = start_of_zeros(page, |range| looked.bytes(range)) else { return };
     let last = looked.shape().last().copied().unwrap_or(1);
     let row = length / (looked.tensor.elements() / last.max(1)).max(1);
     // A number before the page may end with bytes that are zero.
-    let begins_at_page = run.start + unit > page && run.start <= page;
-    if run.start % row.max(1) == 0 || !begins_at_page {
+    let begins_at_page = start + unit > page && start <= page;
+    if start % row.max(1) == 0 || !begins_at_page {
         return;
     }
+    let Some(end) = end_of_zeros(page, length, |range| looked.bytes(range)) else { return };
     let message = format!(
         "{} zero bytes begin in the middle of a row, where a page of the file begins; {pages} of \
          its pages hold zeros only",
-        run.len()
+        end - start
     );
     let of_unit = match looked.tensor.content {
         Content::Blocks { blocks, .. } => blocks.elements,
