@@ -6,6 +6,13 @@ let buffer = new ArrayBuffer(1 << 20);
 // The stream that was read last, and where it goes on.
 let last = { stream: null, path: null, at: 0 };
 
+// The answer, or an error after 5 seconds: a stream may stand still in a busy browser.
+async function soon(answer) {
+  let timer;
+  const late = new Promise((_, reject) => timer = setTimeout(reject, 5000));
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}
+
 // Streams are faster than FileReaderSync, and need less memory. What they have not read, because a
 // file has changed or the browser has no such streams, is read again with FileReaderSync.
 async function readAhead(pieces) {
@@ -18,7 +25,7 @@ async function readAhead(pieces) {
     beginAhead(path, start, end - start);
     while (last.at < end) {
       const room = new Uint8Array(buffer, 0, Math.min(end - last.at, buffer.byteLength));
-      const { done, value } = await last.stream.read(room);
+      const { done, value } = await soon(last.stream.read(room));
       buffer = value.buffer;
       if (done) break;
       last.at += value.length;
@@ -40,6 +47,7 @@ const calls = {
   async checkPieces(pieces) {
     await readAhead(pieces).catch(() => {
       buffer = new ArrayBuffer(1 << 20);
+      last.stream?.cancel().catch(() => {});
       last = {};
     });
     try {
