@@ -65,10 +65,6 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Whether a tensor of so many bytes may have these facts, which come from another machine.
     pub(crate) fn may_be_of(&self, length: u64) -> bool {
         let counts = [&self.bytes, &self.exponents].into_iter().all(|counts| {

@@ -13,9 +13,9 @@ pub(crate) struct Covered {
     pub(crate) parts: Vec<CoveredRange>,
     /// The findings. Empty for a checksum.
     pub(crate) tally: Tally,
-    /// What lint has seen. Empty unless lint has asked.
-    #[serde(default, skip_serializing_if = "Facts::is_empty")]
-    pub(crate) facts: Facts,
+    /// What lint has seen, if lint has asked. In a box, since most checks have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) facts: Option<Box<Facts>>,
 }
 
 /// The range that was looked at, in bytes or in parts of a column.
@@ -52,7 +52,11 @@ impl Covered {
         }
         other.parts.into_iter().try_for_each(|part| self.add(part))?;
         self.tally.merge(other.tally);
-        self.facts.merge(other.facts);
+        match (&mut self.facts, other.facts) {
+            (Some(facts), Some(more)) => facts.merge(*more),
+            (facts @ None, more) => *facts = more,
+            (Some(_), None) => {}
+        }
         Ok(())
     }
 

@@ -40,7 +40,8 @@ impl Scanned {
 
     /// What lint has seen of a tensor.
     pub(crate) fn take_facts(&mut self, tensor: usize) -> Facts {
-        self.found[tensor].as_mut().map(|covered| take(&mut covered.facts)).unwrap_or_default()
+        let facts = self.found[tensor].as_mut().and_then(|covered| covered.facts.take());
+        facts.map(|facts| *facts).unwrap_or_default()
     }
 
     /// What was found elsewhere in the tensors of a file, each as a whole.

@@ -33,7 +33,7 @@ pub(super) struct Scanner {
     /// What the bytes of the piece are to lint, and the place of the tensor in the file.
     pub(super) of_lint: (ByteKind, Option<usize>),
     /// What lint has seen of the piece. Columns of tables are not shown.
-    pub(super) facts: Facts,
+    facts: Facts,
     /// Bytes of a stream.
     buffer: Vec<u8>,
     /// Scales of blocks, or numbers in the byte order of the machine.
@@ -66,6 +66,11 @@ impl Scanner {
     /// The action, with its findings.
     pub(super) fn into_look(self) -> Look {
         self.look
+    }
+
+    /// What lint has seen since the last call.
+    pub(super) fn take_facts(&mut self) -> Option<Box<Facts>> {
+        self.facts.was_seen.then(|| Box::new(std::mem::take(&mut self.facts)))
     }
 
     /// Whether finite numbers matter.

@@ -2,7 +2,6 @@
 //! the check of pieces for a cluster run here.
 
 use std::io::{self, Read};
-use std::mem::take;
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -72,23 +71,23 @@ impl<'a> Task<'a> {
             (None, Some((source, range))) => (*source, range.clone()),
             (_, None) => {
                 let tally = self.decoded(scanner, options)?;
-                return Ok(self.covered(None, tally, take(&mut scanner.facts)));
+                return Ok(self.covered(None, tally, scanner.take_facts()));
             }
         };
         Ok(match self.whole {
             Whole::Tensor(content, _) => {
                 let tally = scanner.source(source, range, self.units(content), options)?;
-                self.covered(None, tally, take(&mut scanner.facts))
+                self.covered(None, tally, scanner.take_facts())
             }
             Whole::Checksum(..) => {
                 let sum = scanner.checksum(source, range, self.name, options)?;
-                self.covered(Some(sum.finalize()), Tally::default(), Facts::default())
+                self.covered(Some(sum.finalize()), Tally::default(), None)
             }
         })
     }
 
     /// The findings, as those of this piece.
-    fn covered(&self, crc: Option<u32>, tally: Tally, facts: Facts) -> Covered {
+    fn covered(&self, crc: Option<u32>, tally: Tally, facts: Option<Box<Facts>>) -> Covered {
         let start = self.piece.start as u64;
         let length = match self.whole {
             Whole::Tensor(_, Data::Column(_)) => 1,

@@ -138,7 +138,7 @@ pub(crate) fn covered(
         }
         let covered = found.unwrap_or_default();
         find_gap(of, &covered, *extent)?;
-        if !covered.facts.may_be_of(*extent) {
+        if covered.facts.as_ref().is_some_and(|facts| !facts.may_be_of(*extent)) {
             return Err(Error::Invalid("facts that the bytes of a tensor cannot have"));
         }
         tensors.push(covered);
