@@ -5,6 +5,7 @@ Files are chosen and dropped as a person does, in Chromium. The report of the pa
 that of the command. `FOLDER` gets pictures.
 """
 
+import array
 import contextlib
 import json
 import os
@@ -237,6 +238,20 @@ def lint(page, program, folder):
     print("lint: the findings of the command")
 
 
+def pieces(page, program, folder):
+    """Tensors of several pieces, no two numbers of which are the same."""
+    numbers = array.array("f", range(8_000_000))
+    for place in (0, 2_097_151, 2_097_152, 5_000_001, 7_999_999):
+        numbers[place] = float("nan")
+    ends = [0, 3, 2_500_003, 2_500_004, len(numbers)]
+    parts = [numbers[start:end] for start, end in zip(ends, ends[1:])]
+    tensors = [(f"t{i}", [len(part)], part.tobytes()) for i, part in enumerate(parts)]
+    safetensors(folder / "pieces.safetensors", tensors)
+    page.choose([folder / "pieces.safetensors"])
+    compare(page, program, folder, ["pieces.safetensors"])
+    print("32 MB in pieces: as the command")
+
+
 def large(page, folder):
     """A sparse file of 6 GB, with a NaN at its beginning; stopping; memory."""
     path = folder / "large.safetensors"
@@ -294,6 +309,7 @@ def main():
         samples(page, program, shots)
         policy(page)
         lint(page, program, folder)
+        pieces(page, program, folder)
         folders(page, program, folder)
         path = large(page, folder)
         # As in a browser without WebAssembly of 64 bits.
