@@ -189,17 +189,6 @@ def test_an_overflow_that_the_runtime_shows_is_an_origin():
     assert (len(report.findings), report.bad_outputs) == (1, ("y", "z"))
 
 
-def test_the_documentation_has_all_cases():
-    text = Path(__file__).parent.with_name("docs").joinpath("trace.md").read_text(encoding="utf-8")
-    assert f"ONNX: {len(CASES)} of {len(CASES)} are named" in text
-    for case, name in ((make(), make.__name__.replace("_", " ")) for make in CASES):
-        owner, _, kind = case.graph.rpartition(".")
-        when = f"iteration {case.call} of {owner}" if kind == "body" else f"call {case.call}"
-        place = f" in {case.graph}, {when}" if case.graph else ""
-        row = next(line for line in text.splitlines() if line.startswith(f"| {name} | "))
-        assert f"| {case.node} (" in row and row.endswith(f"){place} | {case.kind} |")
-
-
 def test_the_page_of_the_peers_has_all_cases():
     """Two tables: what the tools name, and what that costs."""
     text = Path(__file__).parent.with_name("docs").joinpath("faults.md").read_text(encoding="utf-8")
