@@ -172,8 +172,9 @@ def folders(page, program, folder):
     shards = folder / "sharded"
     shards.mkdir()
     nan = float("nan")
-    safetensors(shards / "model-00001-of-00003.safetensors", [("a", "F32", [2, 2], floats(1, 2, nan, 4))])
-    safetensors(shards / "model-00002-of-00003.safetensors", [(HOSTILE, "F32", [2], floats(1, nan))])
+    tensors = [("a", "F32", [2, 2], floats(1, 2, nan, 4)), (HOSTILE, "F32", [2], floats(1, nan))]
+    for number, tensor in enumerate(tensors, 1):
+        safetensors(shards / f"model-{number:05}-of-00003.safetensors", [tensor])
     index = {"a": 1, HOSTILE: 2, "c": 3}
     index = {name: f"model-{number:05}-of-00003.safetensors" for name, number in index.items()}
     (shards / "model.safetensors.index.json").write_text(json.dumps({"weight_map": index}))
@@ -189,7 +190,8 @@ def folders(page, program, folder):
     for number in range(2000):
         (small / f"{number // 100}").mkdir(parents=True, exist_ok=True)
         values = floats(1, nan if number % 500 == 3 else 2)
-        safetensors(small / f"{number // 100}" / f"{number:04}.safetensors", [("x", "F32", [2], values)])
+        path = small / f"{number // 100}" / f"{number:04}.safetensors"
+        safetensors(path, [("x", "F32", [2], values)])
     since = time.time()
     said = page.drop([small])
     expect("checked 2000 tensors" in said and ": 4 bad" in said, said)

@@ -138,8 +138,8 @@ def _what_to_give(graph: GraphProto, random: Mapping[str, np.ndarray]) -> list[s
         for name, numbers in inputs_.compared(graph).items() if name in random
     ]  # fmt: skip
     return [
-        f"the inputs were random: {inputs_.sizes(random)}. Give other shapes (--shape INPUT=1,512), "
-        "numbers (--value INPUT=16000), or arrays (--input X.npz).", *numbers,
+        f"the inputs were random: {inputs_.sizes(random)}. Give other shapes (--shape "
+        "INPUT=1,512), numbers (--value INPUT=16000), or arrays (--input X.npz).", *numbers,
     ]  # fmt: skip
 
 

@@ -1,4 +1,5 @@
-//! Built by the C++ compilers (cpp/, build.rs): Google Highway, and the plain loops of gcc and clang.
+//! Built by the C++ compilers (cpp/, build.rs): Google Highway, and the plain loops of gcc and
+//! clang.
 
 use std::ffi::c_void;
 
