@@ -20,7 +20,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check::check_one, module)?)?;
     module.add_function(wrap_pyfunction!(check::lint_paths, module)?)?;
     module.add_function(wrap_pyfunction!(check::list_paths, module)?)?;
-    module.add_function(wrap_pyfunction!(document::html_page, module)?)?;
     module.add_function(wrap_pyfunction!(cluster::plan_file, module)?)?;
     module.add_function(wrap_pyfunction!(cluster::look_at_pieces, module)?)?;
     module.add_function(wrap_pyfunction!(cluster::add_tallies, module)?)?;

@@ -9,7 +9,7 @@ use arrow_buffer::NullBuffer;
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field};
 use nonfinite::{Format, Predicate};
-use nonfinite_arrow::arrow_60::Column;
+use nonfinite_arrow::Column;
 
 use super::unwinding::unwinding;
 use crate::model::{ByteOrder, Content, Run, See, ShowError, Valid};

@@ -10,7 +10,7 @@ import sys
 
 def expect(condition, message):
     if not condition:
-        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {message}")
+        sys.exit(f"ci/web: {message}")
 
 
 class Browser:

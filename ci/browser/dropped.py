@@ -1,8 +1,6 @@
-#!/usr/bin/env python3
-"""Drives the page that looks at dropped files: web.py BROWSER PAGE PROGRAM [FOLDER].
+"""The page of dropped files: files are chosen and dropped as a person does.
 
-Files are chosen and dropped as a person does, in Chromium. The report of the page is compared with
-that of the command. `FOLDER` gets pictures.
+The report of the page is compared with that of the command.
 """
 
 import array
@@ -12,41 +10,20 @@ import os
 import pathlib
 import random
 import re
-import struct
 import subprocess
 import sys
-import tempfile
 import time
 
-from browser import Browser, expect
+from chromium import Browser, expect
+from files import floats, safetensors
 
-ROOT = pathlib.Path(__file__).parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "fuzz"))
 import seeds  # noqa: E402
 
 HOSTILE = "<img src=x onerror=hit=1></script><script>hit=1</script>"
 ABSENT = "it is not among the files that were chosen"
 SECONDS = 600
-
-
-def safetensors(path, tensors, sparse=0):
-    """Writes F32 tensors: names with shapes and bytes. `sparse` zeros follow as one more tensor."""
-    header, data = {}, b""
-    for name, shape, content in tensors:
-        offsets = [len(data), len(data) + len(content)]
-        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": offsets}
-        data += content
-    if sparse:
-        offsets = [len(data), len(data) + sparse]
-        header["sparse"] = {"dtype": "F32", "shape": [sparse // 4], "data_offsets": offsets}
-    text = json.dumps(header).encode()
-    with open(path, "wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text + data)
-        file.truncate(8 + len(text) + len(data) + sparse)
-
-
-def floats(*numbers):
-    return struct.pack(f"<{len(numbers)}f", *numbers)
 
 
 class Page(Browser):
@@ -195,8 +172,9 @@ def folders(page, program, folder):
     shards = folder / "sharded"
     shards.mkdir()
     nan = float("nan")
-    safetensors(shards / "model-00001-of-00003.safetensors", [("a", [2, 2], floats(1, 2, nan, 4))])
-    safetensors(shards / "model-00002-of-00003.safetensors", [(HOSTILE, [2], floats(1, nan))])
+    tensors = [("a", "F32", [2, 2], floats(1, 2, nan, 4)), (HOSTILE, "F32", [2], floats(1, nan))]
+    for number, tensor in enumerate(tensors, 1):
+        safetensors(shards / f"model-{number:05}-of-00003.safetensors", [tensor])
     index = {"a": 1, HOSTILE: 2, "c": 3}
     index = {name: f"model-{number:05}-of-00003.safetensors" for name, number in index.items()}
     (shards / "model.safetensors.index.json").write_text(json.dumps({"weight_map": index}))
@@ -212,7 +190,8 @@ def folders(page, program, folder):
     for number in range(2000):
         (small / f"{number // 100}").mkdir(parents=True, exist_ok=True)
         values = floats(1, nan if number % 500 == 3 else 2)
-        safetensors(small / f"{number // 100}" / f"{number:04}.safetensors", [("x", [2], values)])
+        path = small / f"{number // 100}" / f"{number:04}.safetensors"
+        safetensors(path, [("x", "F32", [2], values)])
     since = time.time()
     said = page.drop([small])
     expect("checked 2000 tensors" in said and ": 4 bad" in said, said)
@@ -221,13 +200,9 @@ def folders(page, program, folder):
 
 def lint(page, program, folder):
     """The findings of lint are those of the command."""
-    header = {
-        "a.weight": {"dtype": "F8_E4M3", "shape": [2, 2], "data_offsets": [0, 4]},
-        "a.weight_scale": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]},
-    }
-    text = json.dumps(header).encode()
-    data = struct.pack("<Q", len(text)) + text + b"\x38" * 4 + bytes(4)
-    (folder / "lint.safetensors").write_bytes(data)
+    tensors = [("a.weight", "F8_E4M3", [2, 2], b"\x38" * 4)]
+    tensors.append(("a.weight_scale", "F32", [1], bytes(4)))
+    safetensors(folder / "lint.safetensors", tensors)
     page.choose([folder / "lint.safetensors"])
     run = subprocess.run(
         [program, "lint", "--json", "lint.safetensors"], cwd=folder, capture_output=True
@@ -245,7 +220,7 @@ def pieces(page, program, folder):
         numbers[place] = float("nan")
     ends = [0, 3, 2_500_003, 2_500_004, len(numbers)]
     parts = [numbers[start:end] for start, end in zip(ends, ends[1:])]
-    tensors = [(f"t{i}", [len(part)], part.tobytes()) for i, part in enumerate(parts)]
+    tensors = [(f"t{i}", "F32", [len(part)], part.tobytes()) for i, part in enumerate(parts)]
     safetensors(folder / "pieces.safetensors", tensors)
     page.choose([folder / "pieces.safetensors"])
     compare(page, program, folder, ["pieces.safetensors"])
@@ -255,7 +230,7 @@ def pieces(page, program, folder):
 def large(page, folder):
     """A sparse file of 6 GB, with a NaN at its beginning; stopping; memory."""
     path = folder / "large.safetensors"
-    safetensors(path, [("first", [2], floats(1, float("nan")))], sparse=6 << 30)
+    safetensors(path, [("first", "F32", [2], floats(1, float("nan")))], sparse=6 << 30)
     with open(path, "r+b") as file:
         file.seek(-4, os.SEEK_END)
         file.write(floats(float("inf")))
@@ -287,22 +262,15 @@ def large(page, folder):
     return path
 
 
-def main():
-    browser, folder_of_page, program = sys.argv[1:4]
-    shots = pathlib.Path(sys.argv[4]) if len(sys.argv) > 4 else None
-    if shots:
-        shots.mkdir(parents=True, exist_ok=True)
+def check(page, folder_of_page, program, folder, shots):
     server = [sys.executable, "-u", "-m", "http.server", "--bind", "127.0.0.1", "0"]
     with contextlib.ExitStack() as stack:
-        folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
         server = subprocess.Popen(
             server, cwd=folder_of_page, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
         stack.callback(server.kill)
         port = re.search(rb"port (\d+)", server.stdout.readline())[1].decode()
         url = f"http://127.0.0.1:{port}/"
-        page = Page(browser, folder / "profile")
-        stack.callback(page.process.kill)
         page.call("DOM.enable")
         page.begin(url)
         expect(page.evaluate("WIDE"), "Chromium has WebAssembly of 64 bits")
@@ -321,10 +289,4 @@ def main():
         said = page.choose([path])
         expect(said.startswith("Not everything") and "64-bit" in page.text("report"), said)
         print("without 64 bits: a file of 6 GB is refused with a reason")
-        page.process.kill()
-        page.process.wait()
     print("all as the command")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,24 +1,18 @@
-#!/usr/bin/env python3
-"""Checks the pages of `nonfinite` in a browser: html.py BROWSER PROGRAM [FOLDER].
+"""The reports of `check --html` and `lint --html`.
 
-They are those of `check --html` and `lint --html`. Tensors with planted NaNs are written here,
-checked by the program, and the page is opened in Chromium, which is driven by its DevTools protocol
-over a pipe. Every cell of every map is compared with what was planted. docs/map.svg is the map of
-one of these tensors, as the browser has it.
+Tensors with planted NaNs are written here and checked by the program, and the page is opened. Every
+cell of every map is compared with what was planted. docs/map.svg is the map of one of these
+tensors, as the browser has it.
 """
 
-import json
 import pathlib
 import random
-import struct
 import subprocess
-import sys
-import tempfile
-import time
 
-from browser import Browser, expect
+from chromium import expect
+from files import floats, safetensors
 
-ROOT = pathlib.Path(__file__).parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 STEPS = 64
 HOSTILE = "</script><script>hit=1</script>\"'><img src=x onerror=hit=1> layers.3.\u202ex"
 
@@ -61,7 +55,7 @@ def tensors():
 
 
 def write(path, planted):
-    header, data = {}, bytearray()
+    tensors = []
     for name, shape, places in planted:
         elements = 1
         for extent in shape:
@@ -72,11 +66,8 @@ def write(path, planted):
             for extent, at in zip(shape, place):
                 index = index * extent + at
             numbers[index] = float("nan")
-        start = len(data)
-        data += struct.pack(f"<{elements}f", *numbers)
-        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [start, len(data)]}
-    header = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(header)) + header + data)
+        tensors.append((name, "F32", shape, floats(*numbers)))
+    safetensors(path, tensors)
 
 
 def maps(shape, places):
@@ -183,7 +174,7 @@ def check_few(browser, program, folder, shots):
         (shots / "map.svg").write_text(picture)
     kept = ROOT / "docs/map.svg"
     is_kept = kept.is_file() and kept.read_text() == picture
-    expect(is_kept, "docs/map.svg is not the map of the page: `ci/html PROGRAM FOLDER` writes it")
+    expect(is_kept, "docs/map.svg is not the map of the page: `ci/web PROGRAM FOLDER` writes it")
     print("a page of few tensors is open; docs/map.svg is its map")
 
 
@@ -191,23 +182,16 @@ def check_lint(browser, program, folder, shots):
     """The table of `lint --html` has each planted fault in its layer, and leads to the finding."""
     faults = {(layer, "scale-zero") for layer in (2, 10)} | {(7, "scale-negative")}
     faults |= {(layer, "orphan-scale") for layer in (2, None)}
-    header, data = {}, bytearray()
-
-    def add(name, dtype, shape, content):
-        offsets = [len(data), len(data) + len(content)]
-        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": offsets}
-        data.extend(content)
-
+    tensors = []
     for layer in range(12):
         for name in (f"model.layers.{layer}.mlp.up_proj", f"model.layers.{layer}.mlp.down_proj"):
             bad = {(layer, "scale-zero"): 0.0, (layer, "scale-negative"): -1.0}
             scales = [value for fault, value in bad.items() if fault in faults] or [0.5]
-            add(f"{name}.weight", "F8_E4M3", [4, 32], b"\x38" * 128)
-            add(f"{name}.weight_scale", "F32", [], struct.pack("<f", scales[0]))
-    add("model.layers.2.mlp.up_proj.weight_quantizer._amax", "F32", [1], bytes(4))
-    add(f"{HOSTILE}._double_scale", "F32", [1], bytes(4))
-    text = json.dumps(header).encode()
-    (folder / "lint.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + data)
+            tensors.append((f"{name}.weight", "F8_E4M3", [4, 32], b"\x38" * 128))
+            tensors.append((f"{name}.weight_scale", "F32", [], floats(scales[0])))
+    amax = "model.layers.2.mlp.up_proj.weight_quantizer._amax"
+    tensors += [(name, "F32", [1], bytes(4)) for name in (amax, f"{HOSTILE}._double_scale")]
+    safetensors(folder / "lint.safetensors", tensors)
     page = folder / "lint.html"
     run = subprocess.run([program, "lint", "-q", "--html", page, folder / "lint.safetensors"])
     expect(run.returncode == 1, f"exit status {run.returncode}")
@@ -323,47 +307,32 @@ def check_overview(browser, bad):
     print(f"overview: {len(cells)} bad, {clean} clean, links by keyboard")
 
 
-def main():
-    browser_program, program = sys.argv[1:3]
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        shots = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
-        if shots:
-            shots.mkdir(parents=True, exist_ok=True)
-        planted = tensors()
-        bad = [tensor for tensor in planted if tensor[2]]
-        write(folder / "model.safetensors", planted)
-        page = folder / "page.html"
-        run = subprocess.run([program, "check", "-q", "--html", page, folder / "model.safetensors"])
-        expect(run.returncode == 1, f"exit status {run.returncode}")
-        browser = Browser(browser_program, folder / "profile")
-        try:
-            browser.open(f"file://{page}")
-            check_overview(browser, bad)
-            browser.screenshots(shots, "overview")
-            browser.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-            browser.evaluate("new Promise(resolve => setTimeout(resolve, 500))")
-            check_maps(browser, bad)
-            check_readouts(browser, bad)
-            browser.screenshots(shots, "maps")
-            hit = browser.evaluate("[typeof hit, document.images.length, document.scripts.length]")
-            expect(hit == ["undefined", 0, 1], f"names became elements: {hit}")
-            logged, loaded = browser.complaints()
-            expect(not logged, f"the browser complains: {logged}")
-            expect(loaded == [f"file://{page}"], f"loaded {loaded}")
-            # A policy that lets other scripts run would be none.
-            page.write_text(page.read_text() + "<script>document.title = 'ran'</script>")
-            browser.open(f"file://{page}")
-            title = browser.evaluate("document.title")
-            logged, _ = browser.complaints()
-            expect(title != "ran" and logged, f"another script ran: {title}, {logged}")
-            print("policy: nothing loaded, names stay text, another script does not run")
-            check_few(browser, program, folder, shots)
-            check_lint(browser, program, folder, shots)
-        finally:
-            browser.process.kill()
-            browser.process.wait()
-            time.sleep(0.2)
-
-
-main()
+def check(browser, program, folder, shots):
+    planted = tensors()
+    bad = [tensor for tensor in planted if tensor[2]]
+    write(folder / "model.safetensors", planted)
+    page = folder / "page.html"
+    run = subprocess.run([program, "check", "-q", "--html", page, folder / "model.safetensors"])
+    expect(run.returncode == 1, f"exit status {run.returncode}")
+    browser.open(f"file://{page}")
+    check_overview(browser, bad)
+    browser.screenshots(shots, "overview")
+    browser.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    browser.evaluate("new Promise(resolve => setTimeout(resolve, 500))")
+    check_maps(browser, bad)
+    check_readouts(browser, bad)
+    browser.screenshots(shots, "maps")
+    hit = browser.evaluate("[typeof hit, document.images.length, document.scripts.length]")
+    expect(hit == ["undefined", 0, 1], f"names became elements: {hit}")
+    logged, loaded = browser.complaints()
+    expect(not logged, f"the browser complains: {logged}")
+    expect(loaded == [f"file://{page}"], f"loaded {loaded}")
+    # A policy that lets other scripts run would be none.
+    page.write_text(page.read_text() + "<script>document.title = 'ran'</script>")
+    browser.open(f"file://{page}")
+    title = browser.evaluate("document.title")
+    logged, _ = browser.complaints()
+    expect(title != "ran" and logged, f"another script ran: {title}, {logged}")
+    print("policy: nothing loaded, names stay text, another script does not run")
+    check_few(browser, program, folder, shots)
+    check_lint(browser, program, folder, shots)
