@@ -17,6 +17,7 @@ mod lint_pieces;
 mod lint_traps;
 #[path = "../common/names.rs"]
 mod names;
+mod npy;
 mod npz;
 mod options;
 #[path = "../common/pieces.rs"]
