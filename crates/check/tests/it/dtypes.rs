@@ -12,7 +12,20 @@ fn texts_and_times_of_numpy() {
         assert_eq!(report.tensors[0].looked_at, LookedAt::NotFloat, "{descr}");
         assert!(report.is_complete(), "{descr}");
     }
-    for descr in ["<M9", "<m4[ns]", "<f16", "<U", "<U-1"] {
+    for descr in [
+        "<M9",
+        "<m4[ns]",
+        "<M8x",
+        "<f16",
+        "<f04",
+        "<c32",
+        "<i3",
+        "<U",
+        "<U-1",
+        "<S+1",
+        "<U4611686018427387905",
+        "|S99999999999999999999999",
+    ] {
         let message = format!("dtype '{descr}' is not supported");
         refused(&npy(descr, &[1], false, &[0; 16]), FileFormat::NPY, &message);
     }

@@ -11,12 +11,15 @@ mod gguf;
 #[path = "../common/hidden.rs"]
 mod hidden;
 mod lint;
+mod lint_faults;
 mod lint_layouts;
+mod lint_names;
 #[path = "../common/lint_pieces.rs"]
 mod lint_pieces;
 mod lint_traps;
 #[path = "../common/names.rs"]
 mod names;
+mod npy;
 mod npz;
 mod options;
 #[path = "../common/pieces.rs"]
