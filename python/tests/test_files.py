@@ -211,7 +211,7 @@ def test_errors_have_types(models):
     ],
 )
 def test_wrong_options_are_refused_first(options, kind, words):
-    for function in [nonfinite.check, nonfinite.check_file, nonfinite.plan]:
+    for function in [nonfinite.check, nonfinite.check_file, distributed.check]:
         with pytest.raises(kind, match=words):
             function("missing.npy", **options)
 
@@ -228,9 +228,6 @@ def test_wrong_paths_are_refused():
     for function in [nonfinite.check, nonfinite.check_file]:
         with pytest.raises(TypeError, match="progress is a int"):
             function("missing.npy", progress=5)
-    for function in [nonfinite.plan, distributed.check]:
-        with pytest.raises(ValueError, match="piece=0, and the least is 1 byte"):
-            function(__file__, piece=0)
 
 
 def test_results_are_frozen_and_can_be_pickled(models):
@@ -472,9 +469,9 @@ assert "numpy" not in sys.modules
 
 
 def test_each_module_can_be_the_first():
-    """As in a process that unpickles a piece."""
+    """As in a process that unpickles a report."""
     modules = (Path(nonfinite.__file__).parent).glob("*.py")
     for module in {path.stem for path in modules} - {"__init__", "__main__"}:
-        more = f"from nonfinite import {module}; import nonfinite; nonfinite.check, nonfinite.Piece"
+        more = f"from nonfinite import {module}; import nonfinite as nf; nf.check, nf.Report"
         for program in (f"import nonfinite.{module}", more):
             subprocess.run([sys.executable, "-c", program], check=True, timeout=PATIENCE)

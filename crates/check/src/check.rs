@@ -138,7 +138,8 @@ fn check(
     looked(source, format, &contents, options)
 }
 
-fn looked(
+/// Looks at the contents of a file, and makes the report.
+pub(crate) fn looked(
     source: &dyn ReadAt,
     format: FileFormat,
     contents: &Contents,

@@ -19,11 +19,13 @@
 //! 13. [`json`]: both for programs;
 //! 14. `check`: [`check_file`], [`check_url`], [`check_bytes`], [`check_source`] and
 //!     [`check_stream`];
-//! 15. [`work`]: the same check in pieces, for a cluster;
-//! 16. [`lint`]: rules about whole models.
+//! 15. [`distributed`]: the same check by several processes;
+//! 16. [`work`]: the same check in pieces, for a page;
+//! 17. [`lint`]: rules about whole models.
 
 mod check;
 pub mod containers;
+pub mod distributed;
 pub mod formats;
 mod input;
 pub mod json;
@@ -43,7 +45,7 @@ pub mod work;
 pub use check::{check_bytes, check_file, check_source, check_stream, check_url};
 pub use model::{
     Asks, ByKind, Description, Error, Extreme, FileFormat, First, KindReport, Kinds, Large, Opener,
-    Origin, ReadAt, Reads, Reason, Shared, Source, Stats, Storage, open_files_by, rounded,
+    ReadAt, Reads, Reason, Shared, Source, Stats, Storage, open_files_by, rounded,
 };
 pub use options::{Observer, Options};
 pub use places::{AxisPlaces, Lit, Map, Places, Steps};

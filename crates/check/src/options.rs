@@ -6,8 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
 use std::thread;
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::model::{Description, Error, Kinds};
 use crate::policy::{self, Allow};
@@ -113,7 +112,7 @@ impl Options {
     /// [`Error::MaxAbs`].
     pub(crate) fn check_max_abs(&self) -> Result<(), Error> {
         match self.max_abs {
-            Some(bound) if !is_bound(bound) => Err(Error::MaxAbs(bound)),
+            Some(bound) if !bound.is_finite() || bound < 0.0 => Err(Error::MaxAbs(bound)),
             Some(_) | None => Ok(()),
         }
     }
@@ -145,22 +144,7 @@ pub(crate) struct Asked {
     /// [`Options::stats`].
     pub(crate) stats: bool,
     /// The bits of [`Options::max_abs`], since some serialised forms change floating-point numbers.
-    #[serde(deserialize_with = "bits_of_bound")]
     max_abs: Option<u64>,
-}
-
-/// Reads the bits of a bound on magnitudes, and refuses other numbers.
-fn bits_of_bound<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    let bits = Option::deserialize(from)?;
-    match bits.map(f64::from_bits) {
-        Some(bound) if !is_bound(bound) => Err(D::Error::custom(Error::MaxAbs(bound))),
-        Some(_) | None => Ok(bits),
-    }
-}
-
-/// Whether this is a bound on magnitudes.
-fn is_bound(bound: f64) -> bool {
-    bound.is_finite() && bound >= 0.0
 }
 
 impl Asked {

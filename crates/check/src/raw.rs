@@ -61,13 +61,6 @@ fn has_elements_of(tensor: &Tensor, format: Format) -> bool {
     tensor.elements().checked_mul(format.size_in_bytes()) == Some(tensor.data.length())
 }
 
-/// Whether [`apply`] can give a tensor this content.
-pub(crate) fn fits(tensor: &Tensor, content: &Content) -> bool {
-    matches!(&tensor.content, Content::Unreadable(_) | Content::NotFloat)
-        && matches!(content, Content::Floats { format, parts: 1, .. }
-            if has_elements_of(tensor, *format))
-}
-
 /// `PATTERN=FORMAT`, such as `*_scales=f8e8m0fnu`, or `DTYPE=FORMAT`, such as `V2=bf16`. The last
 /// `=` separates the two. `f1` and `V` with a number are dtypes; a tensor of the name `V2` has the
 /// pattern `[V]2`.

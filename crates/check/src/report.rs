@@ -255,8 +255,7 @@ fn element_of(tensor: &Outline, place: usize) -> (Format, usize, Option<&'static
         Content::Floats { format, .. } => (format, place, None),
         Content::Blocks { blocks, .. } => {
             let per_block = blocks.scales.count().max(1);
-            // Tallies may come from another machine, so their places are not trusted.
-            let element = (place / per_block).saturating_mul(blocks.elements);
+            let element = place / per_block * blocks.elements;
             (blocks.format, element, Some(blocks.scales.name(place % per_block)))
         }
         Content::AlwaysFinite

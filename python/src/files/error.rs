@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use nonfinite_check::{Asks, Error, work};
+use nonfinite_check::{Asks, Error};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
@@ -68,16 +68,3 @@ fn of_system(error: &io::Error, path: &Path) -> PyErr {
 /// Numbers of errors in C, the same on all systems with a wheel.
 const ENOENT: i32 = 2;
 const EISDIR: i32 = 21;
-
-/// The exception for a plan, a piece or tallies.
-pub(super) fn of_work(py: Python<'_>, error: &work::Error, path: &Path) -> PyErr {
-    match error {
-        work::Error::Check(error) => of_check(py, error, path),
-        _ => of_class(py, "ClusterError", error.to_string(), path),
-    }
-}
-
-/// The exception for JSON that is no plan, no piece or no tallies.
-pub(super) fn of_json(py: Python<'_>, error: &serde_json::Error) -> PyErr {
-    of_class(py, "ClusterError", format!("not a part of a plan: {error}"), Path::new(""))
-}

@@ -72,10 +72,6 @@ impl Decode for Moved {
         self.inner.length()
     }
 
-    fn other(&self) -> Option<&dyn ReadAt> {
-        Some(&*self.place.0)
-    }
-
     fn open<'a>(&'a self, _: &'a [u8]) -> io::Result<Box<dyn Read + 'a>> {
         self.inner.open(self.place.bytes()?)
     }

@@ -60,7 +60,7 @@ const BEGINNING: usize = 16;
 const HEADER: usize = 64 << 10;
 
 /// No row of the table fits.
-fn unknown() -> Error {
+pub(crate) fn unknown() -> Error {
     Error::Unknown { known: FileFormat::all().map(FileFormat::name).collect() }
 }
 
@@ -180,9 +180,9 @@ pub fn shards(index: &Path) -> Vec<PathBuf> {
     names.into_iter().flatten().map(|name| index.with_file_name(name)).collect()
 }
 
-/// As [`shards`], for the index of this name on a server: the names of the shards. `open` opens the
-/// index, and is called only if the name is that of an index whose shards a server has, too.
-pub(crate) fn remote_shards(
+/// The names of the shards of a set, if this is the name of its index. The shards of such a set are
+/// files of their own. `open` opens the index, and is called only if the name is that of one.
+pub(crate) fn shards_of_set(
     name: &str,
     open: impl FnOnce() -> Option<Arc<dyn ReadAt>>,
 ) -> Vec<String> {
@@ -245,17 +245,17 @@ mod tests {
         assert_eq!(not_built(b""), None);
     }
 
-    /// The index of a set on a server is opened only if the name is that of an index.
+    /// The index of a set is opened only if the name is that of an index.
     #[test]
-    fn shards_of_a_server() {
+    fn shards_of_a_set() {
         let index = br#"{"weight_map":{"x":"a.safetensors","y":"b.safetensors"}}"#;
         let open = || Some(Arc::new(&index[..]) as Arc<dyn ReadAt>);
-        let shards = remote_shards("model.safetensors.index.json", open);
+        let shards = shards_of_set("model.safetensors.index.json", open);
         assert_eq!(shards, ["a.safetensors", "b.safetensors"]);
         for name in ["a.safetensors", "model.json"] {
-            assert!(remote_shards(name, || unreachable!("no index")).is_empty());
+            assert!(shards_of_set(name, || unreachable!("no index")).is_empty());
         }
-        assert!(remote_shards("model.safetensors.index.json", || None).is_empty());
+        assert!(shards_of_set("model.safetensors.index.json", || None).is_empty());
     }
 
     #[test]

@@ -55,11 +55,6 @@ pub(crate) trait Decode: Send + Sync {
     /// the tensor is scanned.
     fn length(&self) -> usize;
 
-    /// The file of the data, if it is another file than the input.
-    fn other(&self) -> Option<&dyn ReadAt> {
-        None
-    }
-
     /// A stream of the data. Its memory must depend on the bytes of the file, not on lengths that
     /// the file claims.
     fn open<'a>(&'a self, input: &'a [u8]) -> io::Result<Box<dyn Read + 'a>>;

@@ -121,7 +121,7 @@ pub enum Error {
     /// [`Options::max_abs`](crate::Options::max_abs) is negative, infinite or NaN.
     #[error("the bound on magnitudes is {0}, and has to be finite and not negative")]
     MaxAbs(f64),
-    /// The file has changed since its header was read or its plan was made.
+    /// The file has changed since its header was read.
     #[error("{0} changed while it was checked")]
     Changed(String),
     /// The server of a URL cannot be reached, or refuses the request.

@@ -103,7 +103,7 @@ impl<T> Stats<T> {
             (Some(a), Some(b)) => Some(choose(a, b)),
             (a, b) => a.or(b),
         };
-        // Counts may come from another machine, or from views of any length, so the sums saturate.
+        // Views may have any length, so the sums saturate.
         Self {
             min: join(self.min, other.min, min),
             max: join(self.max, other.max, max),

@@ -40,6 +40,6 @@ pub(crate) use plain_text::{is_plain_text, is_text, may_hold_numbers};
 pub use reason::{Asks, Reason};
 pub use rounded::rounded;
 pub(crate) use source::Input;
-pub use source::{Opener, Origin, ReadAt, Reads, Shared, Source, open_files_by};
+pub use source::{Opener, ReadAt, Reads, Shared, Source, open_files_by};
 pub(crate) use tensor::{Content, Layout, Outline, Tensor};
 pub use tensor::{Description, Storage};

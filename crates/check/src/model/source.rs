@@ -8,12 +8,10 @@ use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::SystemTime;
 
 #[cfg(unix)]
 use memmap2::UncheckedAdvice;
 use memmap2::{Mmap, MmapOptions};
-use serde::{Deserialize, Serialize};
 
 use super::error::Error;
 use super::file_format::FileFormat;
@@ -33,7 +31,7 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
     /// [`io::ErrorKind::UnexpectedEof`] if the bytes end before, and any error of the source.
     fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()>;
 
-    /// The path of the file. None for bytes from another source.
+    /// The path or URL of the file. None for bytes from another source.
     fn file(&self) -> Option<&Path> {
         None
     }
@@ -41,12 +39,6 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
     /// The bytes, if they are in memory. The check then looks at the tensors in place and copies
     /// only the header.
     fn in_memory(&self) -> Option<&[u8]> {
-        None
-    }
-
-    /// The place of the bytes, so that another process can read them. None for bytes that only this
-    /// process has, and for a path that is not UTF-8.
-    fn origin(&self) -> Option<Origin> {
         None
     }
 
@@ -118,16 +110,6 @@ impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Shared({} bytes)", self.as_ref().len())
     }
-}
-
-/// The place of bytes, and their version.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
-    /// The path or the URL.
-    pub location: String,
-    /// A text that changes when the bytes change: the length and the time of a file, or the entity
-    /// tag of a server.
-    pub version: String,
 }
 
 impl ReadAt for &[u8] {
@@ -312,13 +294,6 @@ impl ReadAt for Source {
             }
             _ => error,
         })
-    }
-
-    fn origin(&self) -> Option<Origin> {
-        let modified = self.metadata.modified().ok()?;
-        let since = modified.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-        let version = format!("{}-{}", self.length, since.as_nanos());
-        Some(Origin { location: self.path.to_str()?.to_owned(), version })
     }
 
     fn bytes(&self) -> Result<&[u8], Error> {

@@ -140,8 +140,7 @@ impl Content {
     /// Bytes of a unit. A tensor is split only at multiples of this length.
     pub(crate) fn unit(&self) -> usize {
         match self {
-            // Parts may come from another machine.
-            Self::Floats { format, parts, .. } => format.size_in_bytes().saturating_mul(*parts),
+            Self::Floats { format, parts, .. } => format.size_in_bytes() * parts,
             Self::Blocks { blocks, .. } => blocks.bytes,
             Self::AlwaysFinite | Self::NotFloat | Self::Unreadable(_) | Self::Damaged(_) => 1,
         }
@@ -259,11 +258,8 @@ fn coordinate(shape: &[usize], layout: &Layout, element: usize) -> Vec<usize> {
     match layout {
         Layout::RowMajor => coordinate.iter_mut().rev().for_each(&mut split),
         Layout::ColumnMajor => coordinate.iter_mut().for_each(&mut split),
-        // Axes may come from another machine, so they are not trusted.
         Layout::Axes(axes) => {
-            axes.iter()
-                .rev()
-                .for_each(|&axis| coordinate.get_mut(axis).into_iter().for_each(&mut split));
+            axes.iter().rev().for_each(|&axis| split(&mut coordinate[axis]));
         }
     }
     coordinate

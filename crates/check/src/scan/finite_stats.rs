@@ -93,7 +93,7 @@ impl Finite {
             |a, b| Peak::best(a, b, key),
         ];
         let stats = self.stats.merged(other.stats, best);
-        Self { stats, large: self.large.saturating_add(other.large) }
+        Self { stats, large: self.large + other.large }
     }
 }
 

@@ -17,7 +17,6 @@ pub(crate) use covered::Covered;
 pub(crate) use finite_stats::{Finite, Peak};
 pub(crate) use pieces::{Scanned, scan};
 pub(crate) use places::places;
-pub use split::Target;
-pub(crate) use split::{Cut, split};
+pub(crate) use split::{Cut, Target, split};
 pub(crate) use tally::{KindTally, Tally};
 pub(crate) use tasks::{Task, Whole, run};

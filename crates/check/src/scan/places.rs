@@ -13,7 +13,7 @@ use super::split::{Cut, Target};
 use super::tally::Tally;
 use crate::model::{ByKind, Content, Data, Error, Kinds, ReadAt, Tensor};
 use crate::options::Options;
-use crate::places::{Collector, Map, Places};
+use crate::places::{Collector, Places};
 use crate::sync::{for_each, lock};
 
 /// The places in bad tensors, as [`Options::places`] and [`Options::draw`] ask for them, by the
@@ -53,12 +53,7 @@ pub(crate) fn places(
     for bad in bad.chunks(options.threads()) {
         for ((index, _), places) in bad.iter().zip(at_once(source, bad, options)?) {
             let Some(mut places) = places else { continue };
-            let more = places.map.as_ref().map_or(0, |map| map.lit.len());
-            if lit + more > Map::MOST_LIT {
-                places.map = None;
-            } else {
-                lit += more;
-            }
+            places.bound_map(&mut lit);
             found.insert(*index, places);
         }
     }

@@ -1,29 +1,18 @@
 //! Cuts tensors, and parts of a file with a checksum, into pieces.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::byte_facts::ByteKind;
 use crate::model::{Checksum, Data, Tensor};
 
 /// The tensor or part that a piece belongs to, by its index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Target {
+pub(crate) enum Target {
     /// A tensor.
     Tensor(usize),
     /// A part of the file with a checksum, such as a stored member of an archive.
     Checksum(usize),
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tensor(index) => write!(f, "tensor number {index}"),
-            Self::Checksum(index) => write!(f, "checksum number {index}"),
-        }
-    }
 }
 
 /// A part of the data that is looked at in one go.
@@ -81,16 +70,4 @@ pub(crate) fn split(
 fn cut(of: Target, length: usize, step: usize) -> impl Iterator<Item = Cut> {
     let starts = (0..length).step_by(step);
     starts.map(move |start| Cut { of, start, length: step.min(length - start) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Errors of work in pieces name the tensor or the part so.
-    #[test]
-    fn names_of_pieces() {
-        assert_eq!(Target::Tensor(3).to_string(), "tensor number 3");
-        assert_eq!(Target::Checksum(0).to_string(), "checksum number 0");
-    }
 }

@@ -24,8 +24,7 @@ impl KindTally {
             (Some(a), Some(b)) => Some(if b.0 < a.0 { b } else { a }),
             (a, b) => a.or(b),
         };
-        // Tallies may come from another machine, so their counts are not trusted.
-        Self { count: self.count.saturating_add(other.count), first }
+        Self { count: self.count + other.count, first }
     }
 }
 

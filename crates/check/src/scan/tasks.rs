@@ -1,5 +1,5 @@
 //! The tasks of a check: pieces of files, which threads take one by one. The check of a file and
-//! the check of pieces for a cluster run here.
+//! the check of pieces for the page run here.
 
 use std::io::{self, Read};
 use std::ops::Range;

@@ -3,6 +3,7 @@
 
 #[path = "../common/codes.rs"]
 mod codes;
+mod distributed;
 mod dtypes;
 #[path = "../common/folder.rs"]
 mod folder;
