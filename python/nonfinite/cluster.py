@@ -71,7 +71,7 @@ class Plan:
 def plan(path: Path, *, piece: int = PIECE, **options: Unpack[Options]) -> Plan:
     """Read the header of a file, and cut its data into pieces of at most `piece` bytes.
 
-    Elements, blocks and parts of tables stay whole. Data that has to be decoded as a stream is one
+    Elements and blocks stay whole. Data that has to be decoded as a stream is one
     piece for each tensor. The options are those of `check`; `merge` uses them as well. The option
     `threads` counts for neither.
 

@@ -14,7 +14,7 @@ use object_store::{GetOptions, GetResult, ObjectMeta, ObjectStore, ObjectStoreEx
 use super::IN_FLIGHT;
 use super::client::{Failure, wait};
 use super::store;
-use crate::model::{Error, HasChanged, Origin, ReadAt, Reads, Shared, Source};
+use crate::model::{Error, HasChanged, Origin, ReadAt, Reads, Source};
 use crate::options::Options;
 use crate::sync::{for_each, lock};
 
@@ -263,10 +263,6 @@ impl ReadAt for Object {
 
     fn bytes(&self) -> Result<&[u8], Error> {
         self.downloaded()?.bytes()
-    }
-
-    fn shared(&self) -> Result<Shared, Error> {
-        self.downloaded()?.shared()
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Covered {
     pub(crate) facts: Option<Box<Facts>>,
 }
 
-/// The range that was looked at, in bytes or in parts of a column.
+/// The range of bytes that was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CoveredRange {
     pub(crate) start: u64,
@@ -44,7 +44,7 @@ impl Covered {
     /// Adds other parts and their findings.
     ///
     /// # Errors
-    /// The first byte (or part of a column) that both have.
+    /// The first byte that both have.
     pub(crate) fn merge(&mut self, other: Self) -> Result<(), u64> {
         if self.parts.is_empty() {
             *self = other;

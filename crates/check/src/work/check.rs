@@ -9,7 +9,6 @@ use super::plan::{Piece, PieceData, origin};
 use super::tallies::Tallies;
 use crate::model::{Content, Data, FileFormat, Tensor};
 use crate::options::Options;
-use crate::raw;
 use crate::scan::{self, Target, Task, Whole, run};
 use crate::sync::lock;
 
@@ -138,11 +137,16 @@ fn decoded<'a>(piece: &Piece, file: &'a File, options: &Options) -> Result<&'a D
 
 /// Whether a piece lies within the tensor that the reader returns.
 fn fits(tensor: &Tensor, content: &Content, cut: &scan::Cut) -> bool {
-    let is_inside = match &tensor.data {
-        Data::Column(column) => column.parts().get(cut.start) == Some(&cut.length),
-        data => cut.start.checked_add(cut.length).is_some_and(|end| end <= data.length()),
+    let end = cut.start.checked_add(cut.length);
+    // Lint takes scales of one byte as numbers of 8 bits.
+    let is_scales = || {
+        tensor.content == Content::NotFloat
+            && tensor.elements() == tensor.data.length()
+            && matches!(content, Content::Floats { format, parts: 1, .. }
+                if format.size_in_bytes() == 1)
     };
-    is_inside && (tensor.content == *content || raw::fits(tensor, content))
+    end.is_some_and(|end| end <= tensor.data.length())
+        && (tensor.content == *content || is_scales())
 }
 
 /// The content of a piece. It must be one that is looked at.

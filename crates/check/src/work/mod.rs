@@ -67,7 +67,7 @@ pub use crate::scan::Target;
 pub const PIECE: NonZeroUsize = NonZeroUsize::new(256 << 20).unwrap();
 
 /// Reads the header of a file and cuts its data into pieces of at most `most` bytes, without
-/// reading the data. Elements, blocks and parts of tables stay whole. Data that has to be decoded
+/// reading the data. Elements and blocks stay whole. Data that has to be decoded
 /// as a stream is one piece for each tensor.
 ///
 /// The file is a path or, with the feature `remote`, a URL: see [`check_url`](crate::check_url).
@@ -77,9 +77,8 @@ pub const PIECE: NonZeroUsize = NonZeroUsize::new(256 << 20).unwrap();
 /// The stored members of an archive have checksums. Each member is cut into pieces for its
 /// checksum, so bytes of numbers in it are in two pieces.
 ///
-/// This uses the options `taken_as`, `max_bytes`, `stats` and `max_abs`. The
-/// others are used when the pieces are checked and merged, except `places` and `draw`, which are
-/// not used.
+/// This uses the options `max_bytes`, `stats` and `max_abs`. The others are used when the pieces are
+/// checked and merged, except `places` and `draw`, which are not used.
 ///
 /// # Errors
 /// [`Error::Check`] if the file is not a whole, valid file of a known format.
@@ -157,7 +156,7 @@ pub(crate) fn covered(
     Ok((tensors, damaged))
 }
 
-/// Checks that the parts cover all of `length` bytes (or parts of a column). They are sorted, and
+/// Checks that the parts cover all of `length` bytes. They are sorted, and
 /// adjacent parts are joined.
 ///
 /// # Errors

@@ -267,31 +267,6 @@ fn pieces_of_two_files() {
     assert_eq!(report.tensors.iter().map(|tensor| tensor.found.nan.count).sum::<u64>(), 100);
 }
 
-/// Integers that are taken as floats, in files with a header and decoded.
-#[test]
-fn integers_that_are_taken_as_floats() {
-    let mut random = Random(5);
-    let scales = noise(3000, &mut random);
-    let entry = |name| Entry { name, kind: "U8", shape: &[3000], data: &scales };
-    let array = npy("|u1", &[3000], false, &scales);
-    let member = |deflate| Member { name: "a_scales.npy", data: &array, deflate };
-    let files = [
-        ("x.safetensors", safetensors(&[entry("a_scales"), entry("b")])),
-        ("x.npz", zip(&[member(false)])),
-        ("x.npz", zip(&[member(true)])),
-    ];
-    let taken_as = vec!["*_scales=f8e8m0fnu".parse().unwrap()];
-    let options = Options { taken_as, ..Options::default() };
-    for (name, bytes) in files {
-        let (_folder, path) = file(name, &bytes);
-        let expected = check_file(path.as_ref(), &options).unwrap();
-        assert!(expected.is_bad(), "{name}");
-        for _ in 0..5 {
-            assert_eq!(report_of_pieces(&path, &options, &mut random).unwrap(), expected);
-        }
-    }
-}
-
 /// Bits of no bound on magnitudes: NaN, infinity, and a negative number.
 #[test]
 fn bounds_that_are_none() {

@@ -19,7 +19,6 @@ mod npy_files;
 mod output;
 mod page;
 mod places;
-mod raw_dtypes;
 #[cfg(feature = "remote")]
 mod remote;
 mod safetensors_files;
