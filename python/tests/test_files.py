@@ -183,7 +183,7 @@ def test_errors_have_types(models):
     [file] = nonfinite.check(url).files
     assert (file.path, file.complete) == (url, False) and "--features remote" in file.error
     errors = {Path(file.path).name: file.error for file in nonfinite.check(models).files}
-    advice = "read it with Polars and pass each column to nonfinite.all_finite"
+    advice = "read it with pyarrow and pass each chunk of a column to nonfinite.all_finite"
     assert all(advice in errors[f"table.{name}"] for name in ("arrow", "parquet"))
     # What the caller names has to be there. What a search finds may be damaged.
     for missing in ["missing.npy", "*.missing", "empty", "missing/"]:

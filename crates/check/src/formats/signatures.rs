@@ -12,8 +12,8 @@ macro_rules! table {
     ($format:literal) => {
         concat!(
             $format,
-            " file, which is a table and no model: in Python, read it with Polars and pass each ",
-            "column to nonfinite.all_finite"
+            " file, which is a table and no model: in Python, read it with pyarrow and pass each ",
+            "chunk of a column to nonfinite.all_finite"
         )
     };
 }

@@ -248,9 +248,9 @@ impl Source {
         // SAFETY: this process only reads the map. Another process may still write to the file,
         // and no lock that every system honours prevents this. If the other process shortens the
         // file, a read beyond the new end raises SIGBUS, which ends this process. If it writes, the
-        // bytes change under the reader. No use of the bytes becomes unsound by that: text is copied
-        // before it is checked, offsets are used with a bounds check, and the kernels take any
-        // bits. The help says not to write to files while they are checked.
+        // bytes change under the reader. No use of the bytes becomes unsound by that: text is
+        // copied before it is checked, offsets are used with a bounds check, and the kernels take
+        // any bits. The help says not to write to files while they are checked.
         unsafe { MmapOptions::new().len(self.length).map(file) }
     }
 }

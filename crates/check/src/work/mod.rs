@@ -77,8 +77,8 @@ pub const PIECE: NonZeroUsize = NonZeroUsize::new(256 << 20).unwrap();
 /// The stored members of an archive have checksums. Each member is cut into pieces for its
 /// checksum, so bytes of numbers in it are in two pieces.
 ///
-/// This uses the options `max_bytes`, `stats` and `max_abs`. The others are used when the pieces are
-/// checked and merged, except `places` and `draw`, which are not used.
+/// This uses the options `max_bytes`, `stats` and `max_abs`. The others are used when the pieces
+/// are checked and merged, except `places` and `draw`, which are not used.
 ///
 /// # Errors
 /// [`Error::Check`] if the file is not a whole, valid file of a known format.

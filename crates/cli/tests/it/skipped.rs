@@ -79,7 +79,11 @@ fn files_that_are_not_read() {
         ("i.npy", raw("'<f1'"), "float8_e5m2 of ml_dtypes, which numpy cannot load"),
         ("j", b"PAR1\xFF\xFFPAR1".to_vec(), "not looked at: a Parquet file, which is a table"),
         ("k", b"ARROW1\0\0\xFF\xFF".to_vec(), "not looked at: an Arrow file, which is a table"),
-        ("l", arrow, "read it with Polars and pass each column to nonfinite.all_finite"),
+        (
+            "l",
+            arrow,
+            "read it with pyarrow and pass each chunk of a column to nonfinite.all_finite",
+        ),
         ("m.feather", vec![0xFF; 9], "not looked at: an Arrow file"),
         ("n.parquet", vec![0xFF; 9], "not looked at: a Parquet file"),
     ] {

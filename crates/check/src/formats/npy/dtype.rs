@@ -87,7 +87,7 @@ fn is_number(digits: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Elements of raw bytes: numpy saves the dtypes of `ml_dtypes` so, and the file does not name them.
+/// Raw bytes. numpy saves the dtypes of `ml_dtypes` as raw bytes, and the file does not name them.
 fn raw(descr: &str, size: usize) -> Content {
     let view = match size {
         1 => "array.view(DTYPE), such as array.view(ml_dtypes.float8_e4m3fn),",
