@@ -21,7 +21,7 @@ class UnknownFormatError(CheckError):
 
 
 class NotBuiltError(UnknownFormatError):
-    """This build of the package leaves out the reader: that of Arrow or Parquet files, or of URLs.
+    """This build of the package leaves out the reader of URLs.
 
     `reason` says which feature adds the reader. The README says how to build with it.
     """

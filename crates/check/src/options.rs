@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{Description, Error, Kinds};
 use crate::policy::{self, Allow};
-use crate::raw::TakenAs;
 
 /// How to check.
 #[derive(Clone, Debug)]
@@ -28,21 +27,15 @@ pub struct Options {
     pub fail_on: Kinds,
     /// Numbers that are meant to be there: they are counted, and make no tensor bad.
     pub allow: Vec<Allow>,
-    /// The formats of tensors that are stored as integers or raw bytes, by tensor name or by dtype.
-    /// The first that matches counts. Elements that numpy saved as raw bytes, such as those of
-    /// `ml_dtypes`, are unreadable without one.
-    pub taken_as: Vec<TakenAs>,
     /// The most bytes of a temporary file, and of the decoded numbers of a file. A URL whose format
     /// needs the whole file ([`Error::Download`]) and a stream ([`Error::StreamTooLong`]) go to
     /// temporary files; decoded numbers beyond the bound are [`Error::Expansion`].
     ///
     /// None means a temporary file of 16 GiB, and 1 MiB of decoded numbers for each byte of the
-    /// file: only columns of nulls or of one number, in pages of many millions of rows, come near
-    /// that. A file of less than 64 KiB counts as one of 64 KiB, since much of a short file is not
+    /// file. A file of less than 64 KiB counts as one of 64 KiB, since much of a short file is not
     /// data.
     ///
-    /// A few bytes of a table can encode billions of equal numbers. Numbers count as decoded if the
-    /// file holds them compressed or repeated, or leaves them out (tables, archives, views of a
+    /// Numbers count as decoded if the file holds them compressed or repeated (archives, views of a
     /// compressed storage). Numbers that are stored unencoded do not count.
     ///
     /// The bound limits the sum over all tensors, and is checked before anything is decoded.
@@ -68,7 +61,6 @@ impl Default for Options {
             max_abs: None,
             fail_on: Kinds::ALL,
             allow: Vec::new(),
-            taken_as: Vec::new(),
             max_bytes: None,
             threads: None,
             places: false,

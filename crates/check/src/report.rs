@@ -86,8 +86,7 @@ pub struct TensorReport {
     pub description: Description,
     /// The numbers that were looked at.
     pub looked_at: LookedAt,
-    /// The number of elements. For lists of varying length in a table, whose shape is the number of
-    /// rows, counts the numbers in the lists, nulls included.
+    /// The number of elements.
     pub elements: usize,
     /// Bytes of its data.
     pub bytes: usize,

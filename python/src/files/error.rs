@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use nonfinite_check::{Asks, Error};
+use nonfinite_check::Error;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
@@ -30,21 +30,12 @@ pub(super) fn of_check(py: Python<'_>, error: &Error, path: &Path) -> PyErr {
         }
         Error::Changed(_) => "ChangedError",
         Error::Remote { .. } => "RemoteError",
-        Error::NotBuilt(_) => "NotBuiltError",
+        Error::NotBuilt => "NotBuiltError",
         _ if error.is_unknown() => "UnknownFormatError",
         _ => "InvalidFileError",
     };
-    let hint = error.asks().map(|asks| format!(" ({})", argument(&asks))).unwrap_or_default();
+    let hint = if error.exceeds_max_bytes() { " (max_bytes)" } else { "" };
     of_class(py, class, format!("{error}{hint}"), path)
-}
-
-/// The keyword argument that sets an option, with an example of its value if that is not a number.
-fn argument(asks: &Asks) -> String {
-    let name = match asks {
-        Asks::TakenAs { .. } => "as_",
-        Asks::MaxBytes => "max_bytes",
-    };
-    asks.example().map_or(name.to_owned(), |example| format!("{name}={example:?}"))
 }
 
 /// An `OSError` with the number of the error and the path, as `open` raises it. Python chooses the

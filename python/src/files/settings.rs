@@ -115,7 +115,6 @@ impl Settings {
         let how = How {
             allow: list(options, "allow")?,
             fail_on: parsed(&fail_on, "fail_on")?,
-            taken_as: list(options, "as_")?,
             limits: limits(options)?,
         };
         Ok(Self {

@@ -19,8 +19,7 @@ impl FileRange {
                 Data::Other { source: Arc::clone(&self.0), range: self.range(&range) }
             }
             Data::Decoded(inner) => Data::Decoded(Box::new(Moved { inner, place: self.clone() })),
-            // A column keeps the bytes of its file.
-            data @ (Data::Other { .. } | Data::Owned(_) | Data::Column(_)) => data,
+            data @ (Data::Other { .. } | Data::Owned(_)) => data,
         };
         Tensor { data, ..tensor }
     }

@@ -56,14 +56,6 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
         Reads::default()
     }
 
-    /// As [`ReadAt::bytes`], for readers that keep the bytes. Copies them, unless they are mapped.
-    ///
-    /// # Errors
-    /// [`Error::Io`] as [`ReadAt::bytes`].
-    fn shared(&self) -> Result<Shared, Error> {
-        self.bytes().map(Shared::copied)
-    }
-
     /// Tells the source that the check has looked at this range of [`ReadAt::bytes`]. A mapped file
     /// gives its memory back. The bytes stay valid: the next access reads the file again.
     fn release(&self, _range: Range<usize>) {}
@@ -86,29 +78,6 @@ impl Default for Reads {
     /// than another call of the system.
     fn default() -> Self {
         Self { step: 1 << 20, gap: 4 << 10, at_once: 1 }
-    }
-}
-
-/// Bytes of a file that several owners share.
-#[derive(Clone)]
-pub struct Shared(Arc<dyn AsRef<[u8]> + Send + Sync>);
-
-impl Shared {
-    /// A copy of these bytes.
-    pub(crate) fn copied(bytes: &[u8]) -> Self {
-        Self(Arc::new(bytes.to_vec()))
-    }
-}
-
-impl AsRef<[u8]> for Shared {
-    fn as_ref(&self) -> &[u8] {
-        (*self.0).as_ref()
-    }
-}
-
-impl fmt::Debug for Shared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Shared({} bytes)", self.as_ref().len())
     }
 }
 
@@ -160,7 +129,7 @@ pub struct Source {
     metadata: Metadata,
     length: usize,
     path: PathBuf,
-    map: OnceLock<Arc<Mmap>>,
+    map: OnceLock<Mmap>,
 }
 
 /// Opens a file by its path. An error of the kind [`io::ErrorKind::NotFound`] says that there is no
@@ -261,10 +230,9 @@ impl Source {
         // SAFETY: this process only reads the map. Another process may still write to the file,
         // and no lock that every system honours prevents this. If the other process shortens the
         // file, a read beyond the new end raises SIGBUS, which ends this process. If it writes, the
-        // bytes change under the reader. No use of the bytes becomes unsound by that: text and the
-        // metadata of tables are copied before they are checked, offsets and indices of tables are
-        // used with a bounds check, and the kernels take any bits. The help says not to write to
-        // files while they are checked.
+        // bytes change under the reader. No use of the bytes becomes unsound by that: text is
+        // copied before it is checked, offsets are used with a bounds check, and the kernels take
+        // any bits. The help says not to write to files while they are checked.
         unsafe { MmapOptions::new().len(self.length).map(file) }
     }
 }
@@ -301,15 +269,7 @@ impl ReadAt for Source {
             return Ok(map);
         }
         let map = self.with_file(|file| self.map(file)).map_err(Error::Io)?;
-        Ok(self.map.get_or_init(|| Arc::new(map)))
-    }
-
-    fn shared(&self) -> Result<Shared, Error> {
-        let bytes = self.bytes()?;
-        Ok(match self.map.get() {
-            Some(map) => Shared(Arc::<Mmap>::clone(map)),
-            None => Shared::copied(bytes),
-        })
+        Ok(self.map.get_or_init(|| map))
     }
 
     #[cfg(unix)]

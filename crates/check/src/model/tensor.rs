@@ -182,19 +182,9 @@ impl Tensor {
     }
 
     /// The product of the shape. Readers refuse shapes with too large a product, so it never
-    /// saturates for their tensors. Lists of varying length hold more numbers: see
-    /// [`Tensor::numbers`].
+    /// saturates for their tensors.
     pub(crate) fn elements(&self) -> usize {
         self.shape.iter().fold(1, |product: usize, &extent| product.saturating_mul(extent))
-    }
-
-    /// The number of elements. For a column, counted by its data: the shape of lists of varying
-    /// length has the number of rows only.
-    pub(crate) fn numbers(&self) -> usize {
-        match &self.data {
-            Data::Column(_) if self.is_scanned() => self.data.length() / self.unit(),
-            _ => self.elements(),
-        }
     }
 
     /// Bytes of a unit. A tensor is split only at multiples of this length.
@@ -214,7 +204,7 @@ pub(crate) struct Outline {
     pub(crate) description: Description,
     pub(crate) layout: Layout,
     pub(crate) content: Content,
-    /// [`Tensor::numbers`].
+    /// [`Tensor::elements`].
     pub(crate) elements: usize,
     /// Bytes of the data.
     pub(crate) bytes: usize,
@@ -227,7 +217,7 @@ impl Outline {
             description: tensor.description.clone(),
             layout: tensor.layout.clone(),
             content: tensor.content.clone(),
-            elements: tensor.numbers(),
+            elements: tensor.elements(),
             bytes: tensor.data.length(),
         }
     }

@@ -13,8 +13,7 @@ use serde::{Deserialize, Serialize};
 /// The places of the bad elements of a tensor. A complex element is bad if one of its parts is bad.
 /// A bad scale makes each element bad that is computed with it.
 ///
-/// Not available for tensors whose extents add up to more than [`Places::MOST_INDICES`], and for
-/// lists of varying length in a table.
+/// Not available for tensors whose extents add up to more than [`Places::MOST_INDICES`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Places {

@@ -14,7 +14,7 @@ use object_store::{GetOptions, GetResult, ObjectMeta, ObjectStore, ObjectStoreEx
 use super::IN_FLIGHT;
 use super::client::{Failure, wait};
 use super::store;
-use crate::model::{Error, HasChanged, ReadAt, Reads, Shared, Source};
+use crate::model::{Error, HasChanged, ReadAt, Reads, Source};
 use crate::options::Options;
 use crate::sync::{for_each, lock};
 
@@ -241,10 +241,6 @@ impl ReadAt for Object {
 
     fn bytes(&self) -> Result<&[u8], Error> {
         self.downloaded()?.bytes()
-    }
-
-    fn shared(&self) -> Result<Shared, Error> {
-        self.downloaded()?.shared()
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Covered {
     pub(crate) facts: Option<Box<Facts>>,
 }
 
-/// The range that was looked at, in bytes or in parts of a column.
+/// The range of bytes that was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CoveredRange {
     pub(crate) start: u64,

@@ -7,7 +7,6 @@ mod look;
 mod pieces;
 mod places;
 mod scanner;
-mod selection;
 mod split;
 mod tally;
 mod tasks;

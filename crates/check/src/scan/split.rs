@@ -19,11 +19,10 @@ pub(crate) enum Target {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
     pub(crate) of: Target,
-    /// The place of the first byte in the tensor or in the part with a checksum; for a column, the
-    /// number of the part.
+    /// The place of the first byte in the tensor or in the part with a checksum.
     pub(crate) start: usize,
-    /// Bytes. At most the requested length, with three exceptions: parts of a column, decoded data
-    /// (which is one piece), and single elements or blocks that are longer.
+    /// Bytes. At most the requested length, with two exceptions: decoded data (which is one piece),
+    /// and single elements or blocks that are longer.
     pub(crate) length: usize,
 }
 
@@ -40,23 +39,14 @@ pub(crate) fn split(
     for (index, tensor) in tensors.iter().enumerate() {
         let of = Target::Tensor(index);
         let is_wanted = kinds.get(index).is_some_and(|kind| kind.is_wanted());
-        match &tensor.data {
-            Data::Column(column) if tensor.is_scanned() => {
-                let parts = column.parts().into_iter().enumerate();
-                pieces.extend(parts.map(|(start, length)| Cut { of, start, length }));
-                continue;
-            }
-            Data::Column(_) => continue,
-            _ if !tensor.is_scanned() && !is_wanted => continue,
-            _ => {}
+        if !tensor.is_scanned() && !is_wanted {
+            continue;
         }
         let length = tensor.data.length();
         let unit = tensor.unit().max(1);
         let step = match tensor.data {
             Data::Decoded(_) => length.max(1),
-            Data::Input(_) | Data::Other { .. } | Data::Owned(_) | Data::Column(_) => {
-                (most / unit).max(1) * unit
-            }
+            Data::Input(_) | Data::Other { .. } | Data::Owned(_) => (most / unit).max(1) * unit,
         };
         pieces.extend(cut(of, length, step));
     }

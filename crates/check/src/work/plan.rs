@@ -18,8 +18,7 @@ pub struct Plan {
     pub(super) file: String,
     pub(super) format: String,
     pub(super) asked: Asked,
-    /// Each tensor, and the length that pieces have to cover: bytes, or parts of a column. 0 if
-    /// nothing is looked at.
+    /// Each tensor, and how many bytes the pieces have to cover. 0 if nothing is looked at.
     pub(super) tensors: Vec<(Outline, u64)>,
     pub(super) checksums: Vec<PlannedChecksum>,
     /// [`Report::other_files`](crate::Report::other_files).
@@ -62,8 +61,7 @@ pub(super) enum PieceData {
     /// The bytes from `start` to `end` of the file. The first is byte `at` of the tensor or of the
     /// checksummed part.
     Bytes { start: u64, end: u64, at: u64 },
-    /// Data from the reader of the format: the bytes `at..at + length` of the tensor or, for a
-    /// column, part `at`.
+    /// Data from the reader of the format: the bytes `at..at + length` of the tensor.
     Read { format: String, at: u64, length: u64 },
 }
 
@@ -129,7 +127,7 @@ impl Plan {
             Data::Other { source, range } => {
                 (path(&**source)?, PieceData::of_bytes(range.start, cut))
             }
-            Data::Decoded(_) | Data::Owned(_) | Data::Column(_) => {
+            Data::Decoded(_) | Data::Owned(_) => {
                 let (format, at, length) =
                     (self.format.clone(), cut.start as u64, cut.length as u64);
                 (self.file.clone(), PieceData::Read { format, at, length })
@@ -172,8 +170,6 @@ impl PieceData {
 
 fn extent(tensor: &Tensor, kind: ByteKind) -> u64 {
     match &tensor.data {
-        Data::Column(column) if tensor.is_scanned() => column.parts().len() as u64,
-        Data::Column(_) => 0,
         _ if !tensor.is_scanned() && !kind.is_wanted() => 0,
         data => data.length() as u64,
     }

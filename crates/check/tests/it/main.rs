@@ -32,7 +32,6 @@ mod sources;
 mod stats;
 mod streams;
 mod structured;
-mod taken_as;
 mod work;
 mod work_checksums;
 mod write;

@@ -180,14 +180,11 @@ fn range(request: &str) -> String {
 fn sharded_sets() {
     let data = floats(2000);
     let shard = |name| safetensors(&[Entry { name, kind: "F32", shape: &[2000], data: &data }]);
-    let scale = Entry { name: "s", kind: "U8", shape: &[2], data: &[1, 0xFF] };
     let map = br#"{"weight_map":{"a":"1.safetensors","b":"2.safetensors"}}"#;
     let files = [
         ("/m/model.safetensors.index.json", map.to_vec()),
         ("/m/1.safetensors", shard("a")),
         ("/m/2.safetensors", shard("b")),
-        ("/u8/model.safetensors.index.json", br#"{"weight_map":{"s":"1.safetensors"}}"#.to_vec()),
-        ("/u8/1.safetensors", safetensors(&[scale])),
         ("/bad/model.safetensors.index.json", map.to_vec()),
         ("/out/model.safetensors.index.json", br#"{"weight_map":{"a":"../1"}}"#.to_vec()),
     ];
@@ -209,11 +206,6 @@ fn sharded_sets() {
         shards.iter().any(|it| it == file).then(|| distributed::look(file, &options()).unwrap())
     };
     assert_eq!(distributed::report(url.as_ref(), found, &options()).unwrap(), report);
-    // Options for tensors apply to a set like to a file.
-    let taken_as = vec!["s=f8e8m0fnu".parse().unwrap()];
-    let taken = Options { taken_as, ..options() };
-    let url = format!("{}/u8/model.safetensors.index.json", server.url);
-    assert_eq!(check_url(&url, &taken).unwrap().tensors[0].found.nan.count, 1);
     let missing = failure(&server, "/bad/model.safetensors.index.json");
     assert!(matches!(missing, Error::Remote { .. }), "{missing:?}");
     let outside = failure(&server, "/out/model.safetensors.index.json");

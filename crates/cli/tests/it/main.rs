@@ -18,7 +18,6 @@ mod names;
 mod output;
 mod page;
 mod places;
-mod raw_dtypes;
 #[cfg(feature = "remote")]
 mod remote;
 mod sample;
