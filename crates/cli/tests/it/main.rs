@@ -137,14 +137,6 @@ fn refused(name: &str, content: &[u8], message: &str) {
     assert_eq!(run.out.lines().count(), 1, "{name}: {}", run.out);
 }
 
-/// The result lines without the path of the file, and the summary without what depends on the
-/// machine.
-#[track_caller]
-fn results(run: &Run, path: &Path) -> Vec<String> {
-    let path = format!("{}: ", path.display());
-    run.out.lines().map(|line| without_speed(line.strip_prefix(&path).unwrap_or(line))).collect()
-}
-
 /// Cuts time, speed and backend out of the summary.
 fn without_speed(line: &str) -> String {
     let summary = line.strip_prefix("checked ").and_then(|_| line.split_once(" in "));
