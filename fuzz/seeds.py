@@ -305,24 +305,6 @@ def replacements():
         yield codes + tensor(form, 0, elements(size, values), 3, repeats=60, at=500, value=0xFF)
 
 
-def arrow_files():
-    return written("arrow_files")
-
-
-def parquet_files():
-    return written("parquet_files")
-
-
-def written(files):
-    """What pyarrow writes, where it is installed; corpora/ has some such files anyway."""
-    try:
-        import tables
-    except ImportError as error:
-        print(f"seeds.py: no {files} but those of corpora/: {error}", file=sys.stderr)
-        return []
-    return getattr(tables, files)()
-
-
 def bare():
     """For inputs without a fixed layout: an empty one, and ones with some bytes of every kind."""
     yield b""
@@ -338,14 +320,12 @@ SEEDS = {
     "dense": tensors,
     "interfaces": bare,
     "lint": models,
-    "read_arrow": arrow_files,
     "read_checkpoint": checkpoint_files,
     "read_gguf": gguf_files,
     "read_index": index_files,
     "read_npy": npy_files,
     "read_npz": npz_files,
     "read_onnx": onnx_files,
-    "read_parquet": parquet_files,
     "read_pytorch": pytorch_files,
     "read_safetensors": safetensors_files,
     "replace": replacements,

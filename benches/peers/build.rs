@@ -18,11 +18,11 @@ const AVX512: &[&str] = &[
 
 fn build(compiler: Option<&str>, name: &str, file: &str, flags: &[&[&str]]) {
     let mut build = cc::Build::new();
-    build.cpp(true).std("c++20").opt_level(3).file(file).include("/usr/include/eigen3");
+    build.cpp(true).std("c++20").opt_level(3).file(file);
     if let Some(compiler) = compiler {
         build.compiler(compiler);
     }
-    // Assertions of the libraries are no part of the comparison.
+    // Assertions of Highway are no part of the comparison.
     build.define("NDEBUG", None).define("NAME", name).flag_if_supported("-Wno-unused-variable");
     for flag in flags.iter().copied().flatten() {
         build.flag(flag);
@@ -51,8 +51,6 @@ fn main() {
     if feature("CPP") && std::env::var("CARGO_CFG_TARGET_ARCH").as_deref() == Ok("x86_64") {
         build(None, "peer_highway_avx2", "cpp/highway.cpp", &[AVX2]);
         build(None, "peer_highway_avx512", "cpp/highway.cpp", &[AVX2, AVX512]);
-        build(None, "peer_eigen", "cpp/eigen.cpp", &[AVX2]);
-        build(None, "peer_xsimd", "cpp/xsimd.cpp", &[AVX2]);
         build(Some("g++"), "peer_gcc_avx2", "cpp/loops.cpp", &[AVX2]);
         build(Some("g++"), "peer_gcc_avx512", "cpp/loops.cpp", &[AVX2, AVX512]);
         if runs("clang++") {

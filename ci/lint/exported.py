@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Writes a small model folder for each layout, with the exporter's own code where installed.
+"""Writes a small model folder for each layout, with the code of its exporter.
 
     ci/lint/exported.py OUT [LAYOUT..]
 
 All these models are sound: `nonfinite lint` must find no error and no warning in them. Weights are
-random. `OUT/LAYOUT.origin` names the package that wrote a folder. Layouts whose exporters are not
-installed are written by hand (by_hand_layouts.py), unless an exporter wrote the folder before: runs
-in two environments can fill one OUT.
+random. `OUT/LAYOUT.origin` names the package that wrote a folder. Exporters that are not installed
+are left out: runs in two environments can fill one OUT.
 """
 
 import importlib
@@ -42,11 +41,6 @@ def exporters():
     return found, missing
 
 
-def origin_of(out, name):
-    path = out / f"{name}.origin"
-    return path.read_text().strip() if path.exists() else None
-
-
 def write(out, name, make, origin):
     folder = out / name
     if folder.exists():
@@ -64,11 +58,6 @@ def main():
         for name, make in module.LAYOUTS.items():
             if not only or name in only:
                 write(out, name, make, module.PACKAGE)
-    by_hand = importlib.import_module("by_hand_layouts")
-    for name, make in by_hand.LAYOUTS.items():
-        wanted = not only or name in only
-        if wanted and origin_of(out, name) in (None, by_hand.PACKAGE):
-            write(out, name, make, by_hand.PACKAGE)
     for name, package in missing.items():
         print(f"exporters/{name}.py: left out, as {package} is not installed")
 

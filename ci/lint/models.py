@@ -17,10 +17,10 @@ CONFIG = SMALL | dict(
 
 def llama(
     hidden_size, intermediate_size, num_hidden_layers, num_attention_heads,
-    num_key_value_heads, vocab_size, num_local_experts=0, tied=False, seed=1,
+    num_key_value_heads, vocab_size, num_local_experts=0,
 ):  # fmt: skip
     """The tensors of a llama, or of a Mixtral if there are experts."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(1)
     head = hidden_size // num_attention_heads
     kv = head * num_key_value_heads
 
@@ -57,8 +57,7 @@ def llama(
                 at + "mlp.down_proj.weight": matrix(hidden_size, intermediate_size),
             }
     tensors["model.norm.weight"] = norm()
-    if not tied:
-        tensors["lm_head.weight"] = matrix(vocab_size, hidden_size)
+    tensors["lm_head.weight"] = matrix(vocab_size, hidden_size)
     return tensors
 
 

@@ -1,5 +1,5 @@
 //! Every public function, except those for other crates' arrays and threads, and those of the
-//! feature `stats`, which `statistics.rs` has; generic ones for five types.
+//! feature `stats`; generic ones for five types.
 use std::hint::black_box;
 
 use nonfinite::scale::{Scalable, unscale_and_check};

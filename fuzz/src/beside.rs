@@ -51,5 +51,5 @@ pub fn check(bytes: &[u8], name: &str) {
     let beside = FILES.iter().map(|(_, content)| content.len()).sum::<usize>();
     let limit = FACTOR * (bytes.len() + beside) + FIXED;
     // The result is a report or an error.
-    drop(check_by(limit, false, &|options| check_source(&bytes, Some(&path), options)));
+    drop(check_by(limit, &|options| check_source(&bytes, Some(&path), options)));
 }

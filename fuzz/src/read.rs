@@ -3,13 +3,10 @@
 
 use std::hint;
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use nonfinite_check::FileFormat;
 use nonfinite_check::containers::zip::{self, Method};
-use nonfinite_check::{Error, LookedAt, Observer, Options, Report, check_bytes};
+use nonfinite_check::{Error, LookedAt, Options, Report, check_bytes};
 pub use peak_alloc::PeakAlloc;
 
 /// The most bytes of memory for each byte of the file. The shortest tensor of an ONNX model takes
@@ -24,20 +21,6 @@ const DEFLATE: usize = 1032;
 
 /// Further bytes for the places of bad numbers: a bit for each index, and the cells of a map.
 const PLACES: usize = (32 << 20) + (4 << 20);
-/// A check stops after this many bytes of data, since a few bytes of a table can encode any number
-/// of equal values.
-const MOST: u64 = 32 << 20;
-
-/// Stops a check that takes too long.
-#[derive(Debug, Default)]
-struct Budget(AtomicU64);
-
-impl Observer for Budget {
-    fn advanced(&self, bytes: u64) -> ControlFlow<()> {
-        let all = self.0.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        if all > MOST { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-}
 
 /// A whole fuzz target that reads any bytes as files of a format, such as `NPY`.
 #[macro_export]
@@ -47,26 +30,17 @@ macro_rules! read_target {
         static ALLOCATED: $crate::read::PeakAlloc = $crate::read::PeakAlloc;
 
         libfuzzer_sys::fuzz_target!(
-            init: $crate::read::prepare(),
+            init: $crate::read::counts_memory(),
             |bytes: &[u8]| $crate::read::check(bytes, $crate::read::FileFormat::$format)
         );
     };
-}
-
-/// Prepares the process of a target. The readers of tables silence the hook of libFuzzer, which
-/// would end the run, for the panics that they catch.
-///
-/// # Panics
-/// If the target does not allocate by [`PeakAlloc`].
-pub fn prepare() {
-    counts_memory();
 }
 
 /// Proves that the target allocates by [`PeakAlloc`].
 ///
 /// # Panics
 /// If the target does not.
-pub(crate) fn counts_memory() {
+pub fn counts_memory() {
     let before = PeakAlloc.current_usage();
     let allocated = hint::black_box(vec![0_u8; 1 << 10]);
     assert!(PeakAlloc.current_usage() > before, "the target does not count what is allocated");
@@ -79,14 +53,9 @@ pub(crate) fn counts_memory() {
 /// # Panics
 /// If a promise is broken.
 pub fn check(bytes: &[u8], format: FileFormat) {
-    let tables = matches!(format, FileFormat::ARROW | FileFormat::PARQUET);
-    // The memory of tables is that of the crates that read them.
-    let limit = match tables {
-        true => usize::MAX - PLACES,
-        false => FACTOR * (bytes.len() + inflated(bytes)) + FIXED,
-    };
+    let limit = FACTOR * (bytes.len() + inflated(bytes)) + FIXED;
     // Both results are fine.
-    let _ = check_by(limit, tables, &|options| check_bytes(bytes, format, options));
+    let _ = check_by(limit, &|options| check_bytes(bytes, format, options));
 }
 
 /// Runs a check twice: the second time with places, if a number is bad. Checks the reports and the
@@ -96,28 +65,25 @@ pub fn check(bytes: &[u8], format: FileFormat) {
 /// If a promise is broken.
 pub fn check_by(
     limit: usize,
-    tables: bool,
     check: &dyn Fn(&Options) -> Result<Report, Error>,
 ) -> Result<Report, Error> {
-    let whole = within(limit, || check(&options(tables)));
+    let whole = within(limit, || check(&options()));
     match &whole {
-        Ok(report) => verify(report, tables),
+        Ok(report) => verify(report),
         Err(error) => assert!(!error.to_string().is_empty(), "an error without a message"),
     }
     if whole.as_ref().is_ok_and(Report::is_bad) {
-        let drawn = Options { draw: true, ..options(tables) };
+        let drawn = Options { draw: true, ..options() };
         match within(limit + PLACES, || check(&drawn)) {
             Ok(report) => verify_places(&report),
-            Err(error) => assert!(matches!(error, Error::Stopped), "with places: {error}"),
+            Err(error) => panic!("with places: {error}"),
         }
     }
     whole
 }
 
-fn options(tables: bool) -> Options {
-    let observer = tables.then(|| Arc::<Budget>::default() as Arc<dyn Observer>);
-    let threads = NonZeroUsize::new(1);
-    Options { stats: true, threads, observer, ..Options::default() }
+fn options() -> Options {
+    Options { stats: true, threads: NonZeroUsize::new(1), ..Options::default() }
 }
 
 /// The most bytes that the deflated members of an archive can inflate to. Headers may have this
@@ -155,10 +121,9 @@ fn verify_places(report: &Report) {
     }
 }
 
-fn verify(report: &Report, tables: bool) {
+fn verify(report: &Report) {
     for tensor in &report.tensors {
-        // In a table, lists of varying length have the shape of their rows.
-        assert!(tables || tensor.shape.iter().product::<usize>() == tensor.elements);
+        assert_eq!(tensor.shape.iter().product::<usize>(), tensor.elements);
         let looked_at = matches!(tensor.looked_at, LookedAt::Values | LookedAt::Scales { .. });
         for finding in tensor.found.as_ref().into_array() {
             assert_eq!(finding.first.is_some(), finding.count > 0);

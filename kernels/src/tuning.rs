@@ -1,31 +1,27 @@
-//! Lengths that were chosen by measuring, in bytes. Each line names the section of
-//! `benches/record/designs.md` with its figures. What differs by backend stands in the list of
-//! backends (`backend.rs`) and in the constants of `Isa`.
+//! Lengths that were chosen by measuring, in bytes. `benches/record/designs.md` has figures of
+//! others. What differs by backend stands in the list of backends (`backend.rs`) and in the
+//! constants of `Isa`.
 
-/// Up to this length one leaf answers. "The core in tables".
+/// Up to this length one leaf answers.
 pub(crate) const ONE_LEAF: usize = 2048;
 
-/// A search of this length or more has groups of 8 lines. "Short inputs, odd lengths".
+/// A search of this length or more has groups of 8 lines.
 pub(crate) const EIGHT_FROM: usize = 1024;
 
-/// From this length on, the turns of a mask begin at a cache line. "Earlier kernels".
+/// From this length on, the turns of a mask begin at a cache line.
 pub(crate) const ALIGN_FROM: usize = 4096;
 
-/// The run of a count that begins with a hit. "The core in tables".
+/// The run of a count that begins with a hit.
 pub(crate) const COUNT_RUN: usize = 1024;
 
-/// The run of a census that begins with a hit, and the bytes before a hit that is alone. "The core
-/// in tables", "Short and early-ending calls".
+/// The run of a census that begins with a hit, and the bytes before a hit that is alone.
 pub(crate) const CENSUS_RUN: usize = 512;
 
-/// After a run with more hits than one in this many bytes, the next run follows at once. "Dense
-/// hits on AVX-512".
+/// After a run with more hits than one in this many bytes, the next run follows at once.
 pub(crate) const DENSE: usize = 256;
 
-/// The longest run of a count or a census, and the run of a mask or of bits. "Dense hits on
-/// AVX-512".
+/// The longest run of a count or a census, and the run of a mask or of bits.
 pub(crate) const LONG_RUN: usize = 16 << 10;
 
-/// What is copied at once, and then searched and replaced while it is in the nearest cache. "Thin
-/// kernels".
+/// What is copied at once, and then searched and replaced while it is in the nearest cache.
 pub(crate) const COPIED: usize = 8 << 10;

@@ -1,12 +1,13 @@
 """Checks on a cluster: Ray, Dask, Spark, or an executor of `concurrent.futures`.
 
-An engine runs a function for each task, somewhere, and returns the results in any order. It
-repeats the tasks of workers that die. Every worker needs this package, and has to find the files
-by the same paths or URLs.
+An engine runs a function for each task, somewhere, and returns the results in any order. A task is
+a file, or a shard of a set. The engine repeats the tasks of workers that die. Every worker needs
+this package, and has to find the files by the same paths or URLs.
 """
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -14,8 +15,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import nonfinite._native as _native
 import nonfinite.report as report
-from nonfinite.cluster import PIECE, Piece, Plan, Tallies, check_pieces, plan
-from nonfinite.errors import CheckError, InvalidFileError
+from nonfinite.errors import CheckError
 from nonfinite.files import Path, as_list
 from nonfinite.options import Options, checked
 from nonfinite.report import Report
@@ -25,61 +25,49 @@ if TYPE_CHECKING:
     from dask.distributed import Client
     from pyspark.sql import SparkSession
 
-Task = tuple[int, tuple[Piece, ...]]
-"""The number of a file, and some of its pieces."""
-Result = tuple[int, Tallies | None]
-"""The number of a file, and the findings. None for pieces that are damaged."""
+Task = tuple[str, dict[str, Any]]
+"""A file, and the options of its check."""
+Result = tuple[str, str | OSError | None]
+"""A file, and what was found in it. An error if the worker cannot read it, and None for a file that
+cannot be checked."""
 Engine = Callable[[Callable[[Task], Result], Sequence[Task]], Iterable[Result]]
 
 
 def check(
-    paths: Path | Iterable[Path],
-    engine: Engine | None = None,
-    *,
-    piece: int = PIECE,
-    **options: Unpack[Options],
+    paths: Path | Iterable[Path], engine: Engine | None = None, **options: Unpack[Options]
 ) -> Report:
     """Check files on a cluster.
 
-    The report is equal byte for byte to that of `nonfinite.check` with `places=False`. Of .npy,
-    .safetensors and .gguf files the driver reads the headers only. `piece` is the number of bytes
-    in a task. Without an engine, threads of this process do the work. The option `threads` has no
-    meaning here: the engine knows how many tasks run at a time.
+    The report is that of `nonfinite.check`, byte for byte. A file is a task. So is each shard of a
+    set, and this process compares the index with the headers of the shards. This process also looks
+    at the files that cannot be checked, for the error of the report. Without an engine, threads of
+    this process do the work. A task uses one thread, whatever `threads` is.
 
-    Raises the errors of `nonfinite.check`, and those of the engine.
+    Raises the errors of `nonfinite.check`, those of the engine, and the OSError of a worker that
+    cannot read what this process can read.
     """
     arguments = as_list(paths)
-    known = checked(options, "check") | {"places": False, "threads": 1}
-    plans = list(_plans(_native.list_paths(arguments, known), piece, known))
-    tasks = [(number, task) for number, of in enumerate(plans) for task in of.tasks(piece)]
-    found: list[list[str] | None] = [[] for _ in plans]
-    for number, tallies in (engine or executor())(look, tasks):
-        texts = found[number]
-        if tallies is None or texts is None:
-            found[number] = None
-        else:
-            texts.append(tallies.json)
-    merged = {of.path: (of.json, texts) for of, texts in zip(plans, found) if texts is not None}
-    return report.report(_native.merge_paths(arguments, merged, known))
-
-
-def _plans(paths: Iterable[str], piece: int, options: dict[str, Any]) -> Iterator[Plan]:
-    """The plans of files. A file without a plan is left to the driver, which names the error."""
-    for path in paths:
-        try:
-            yield plan(path, piece=piece, **options)
-        except (CheckError, OSError, UnicodeError):
-            continue
+    known = checked(options, "check")
+    files = dict.fromkeys(_native.list_files(arguments, known))
+    found: dict[str, str] = {}
+    for path, result in (engine or executor())(look, [(path, known) for path in files]):
+        if isinstance(result, OSError) and os.access(path, os.R_OK):
+            raise result
+        if isinstance(result, str):
+            found[path] = result
+    return report.report(_native.merge_paths(arguments, found, known))
 
 
 def look(task: Task) -> Result:
-    """Look at the pieces of a task. The function that an engine runs."""
-    number, pieces = task
+    """Look at the file of a task. The function that an engine runs."""
+    path, options = task
     try:
-        return number, check_pieces(pieces)
-    except InvalidFileError:
-        # The driver checks this file again, for the error of the report.
-        return number, None
+        return path, _native.look_at_file(path, options | {"threads": 1})
+    except CheckError:
+        # The driver looks at this file again, for the error of the report.
+        return path, None
+    except OSError as error:
+        return path, error
 
 
 def executor(pool: Executor | None = None) -> Engine:

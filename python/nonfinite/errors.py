@@ -4,16 +4,16 @@
 class CheckError(Exception):
     """A file could not be checked.
 
-    `path` is the file, or empty. `reason` says why, without the path.
+    `path` is the file. `reason` says why, without the path.
     """
 
-    def __init__(self, reason: str, path: str = "") -> None:
+    def __init__(self, reason: str, path: str) -> None:
         super().__init__(reason, path)
         self.reason = reason
         self.path = path
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.reason}" if self.path else self.reason
+        return f"{self.path}: {self.reason}"
 
 
 class UnknownFormatError(CheckError):
@@ -21,7 +21,7 @@ class UnknownFormatError(CheckError):
 
 
 class NotBuiltError(UnknownFormatError):
-    """This build of the package leaves out the reader: that of Arrow or Parquet files, or of URLs.
+    """This build of the package leaves out the reader of URLs.
 
     `reason` says which feature adds the reader. The README says how to build with it.
     """
@@ -36,12 +36,8 @@ class LimitError(CheckError):
 
 
 class ChangedError(CheckError):
-    """The file has changed during the check, or since its plan was made."""
+    """The file has changed during the check."""
 
 
 class RemoteError(CheckError):
     """The server of a URL cannot be reached, or refuses the request."""
-
-
-class ClusterError(CheckError):
-    """A plan, a piece or tallies do not fit each other, or are incomplete."""

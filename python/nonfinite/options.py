@@ -10,7 +10,7 @@ Texts = str | Sequence[str]
 class Options(TypedDict, total=False):
     """The options of a check: those of `nonfinite check`, with their names and defaults.
 
-    Except `as_`, the command's `--as`; `map`, which is on here; and `places`, only here.
+    Except `map`, which is on here; and `places`, only here.
     """
 
     stats: bool
@@ -26,9 +26,6 @@ class Options(TypedDict, total=False):
     """The kinds of numbers that make a tensor bad: "nan,inf"."""
     allow: Texts
     """PATTERN:KINDS. Tensors with such a name may hold these kinds: "*.mask:-inf"."""
-    as_: Texts
-    """PATTERN=FORMAT. Integers and raw bytes in tensors of such a name are numbers of a format:
-    "*_scales=f8e8m0fnu". DTYPE=FORMAT is for elements that numpy saves as raw bytes: "V2=bf16"."""
     strict: bool
     """Whatever was not looked at makes `Report.exit_status` 2, even if a tensor is bad, and so do
     files of no known format in folders."""

@@ -128,19 +128,6 @@ class Where:
     map: Map | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Asks:
-    """The keyword argument that lets a check look at something. As text: `as_="V2=bf16"`."""
-
-    option: str
-    example: str | None = None
-
-    def __str__(self) -> str:
-        # The schema has the names of the arguments, but `as` is a word of Python.
-        name = "as_" if self.option == "as" else self.option
-        return name if self.example is None else f'{name}="{self.example}"'
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TensorReport(FiniteStats):
     """The result of the check of a tensor."""
@@ -163,8 +150,6 @@ class TensorReport(FiniteStats):
     """"values", "scales", "always_finite", "not_float" or "unreadable"."""
     reason: str | None = None
     """Why the tensor is unreadable."""
-    asks: Asks | None = None
-    """What lets a check look at it."""
     scales: Scales | None = None
     nan: KindReport
     pos_inf: KindReport
@@ -191,8 +176,8 @@ class NotLookedAt:
     name: str | None
     """The tensor or the member of an archive. None for the whole file."""
     reason: str
-    asks: Asks | None = None
-    """What lets a check look at it."""
+    asks: str | None = None
+    """The keyword argument that lets a check look at the file: "max_bytes"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

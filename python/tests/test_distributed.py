@@ -1,8 +1,8 @@
-"""Pieces of files, and checks on several processes."""
+"""Checks on several processes."""
 
+import json
 import os
-import pickle
-import random
+import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -14,13 +14,9 @@ from sample_files import model, safetensors
 import nonfinite
 from nonfinite import distributed
 
-PIECE = 10_000
-"""Bytes of a piece: some dozens of pieces for the files of the tests."""
-
-
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    """A folder of models, a damaged archive, a damaged file and text."""
+    """A folder of models, a set of shards, a damaged archive, a damaged file and text."""
     folder = tmp_path_factory.mktemp("models")
     model(folder / "a.safetensors", seed=1)
     model(folder / "b.safetensors", seed=2)
@@ -35,13 +31,30 @@ def models(tmp_path_factory):
     (folder / "damaged-stream.npz").write_bytes(stream)
     (folder / "damaged.npy").write_bytes(b"\x93NUMPY\x09\0")
     (folder / "README").write_text("text")
+    write_set(folder / "set")
     return folder
+
+
+def write_set(folder):
+    """Write a set of four shards. One is missing, one is cut off, and one lacks a tensor."""
+    folder.mkdir()
+    names = {}
+    for number in range(4):
+        shard = f"model-{number}.safetensors"
+        numbers = np.full((30, 20), np.nan if number == 1 else 1, np.float32)
+        safetensors(folder / shard, {f"layer.{number}": numbers})
+        names[f"layer.{number}"] = shard
+    names |= {"more": "model-0.safetensors", "absent": "model-4.safetensors"}
+    os.truncate(folder / "model-2.safetensors", 999)
+    index = {"metadata": {}, "weight_map": names}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
 
 
 def same(report, paths, **options):
     """Compare a report with that of a check in this process."""
-    local = nonfinite.check(paths, places=False, **options)
+    local = nonfinite.check(paths, **options)
     assert report.to_json() == local.to_json()
+    assert report.to_html() == local.to_html()
     assert report == local
 
 
@@ -79,95 +92,93 @@ def dies_once(folder, parents=0):
 
 
 def processes(folder):
-    """The processes that have looked at pieces. One of them died."""
+    """The processes that have looked at files. One of them died."""
     names = os.listdir(folder)
     assert "died" in names
     return {name.partition("-")[0] for name in names} - {"died"}
 
 
-def test_pieces_can_be_pickled_and_added_in_any_order(models):
-    for path in models.glob("[a-e].*"):
-        plan = pickle.loads(pickle.dumps(nonfinite.plan(path, piece=PIECE, stats=True)))
-        pieces = list(plan.pieces)
-        random.Random(1).shuffle(pieces)
-        found = [nonfinite.check_piece(pickle.loads(pickle.dumps(piece))) for piece in pieces]
-        found = pickle.loads(pickle.dumps(found))
-        assert nonfinite.merge(plan, found).tensors
-        total = sum(found[1:], start=found[0])
-        local = nonfinite.check_file(path, stats=True, places=False)
-        assert nonfinite.merge(plan, found) == nonfinite.merge(plan, [total]) == local
-        if len(found) > 1:
-            with pytest.raises(nonfinite.ClusterError, match="no tally"):
-                nonfinite.merge(plan, found[1:])
-        with pytest.raises(nonfinite.ClusterError, match="two tallies"):
-            nonfinite.merge(plan, [*found, found[0]])
-        with pytest.raises(nonfinite.ClusterError, match="two tallies"):
-            found[0] + found[0]
-
-
-def test_tasks_hold_all_pieces_in_order(tmp_path):
-    ones = np.ones(100, np.float32)
-    safetensors(tmp_path / "m.safetensors", {f"{i}": ones for i in range(100)})
-    plan = nonfinite.plan(tmp_path / "m.safetensors")
-    assert len(plan.pieces) == 100
-    tasks = plan.tasks(4000)
-    assert [len(task) for task in tasks] == [10] * 10
-    assert sum(tasks, ()) == plan.pieces
-    found = [nonfinite.check_pieces(task) for task in tasks]
-    path = tmp_path / "m.safetensors"
-    assert nonfinite.merge(plan, found) == nonfinite.check_file(path, places=False)
-
-
-def test_parts_that_do_not_fit_are_refused(models):
-    plan = nonfinite.plan(models / "a.safetensors", allow="mask:-inf")
-    others = nonfinite.plan(models / "b.safetensors")
-    found = [nonfinite.check_piece(piece) for piece in others.pieces]
-    with pytest.raises(nonfinite.ClusterError, match="another plan"):
-        nonfinite.merge(plan, found)
-    with pytest.raises(nonfinite.ClusterError, match="not a part of a plan"):
-        nonfinite.check_piece(nonfinite.Piece(1, "{}"))
-    with pytest.raises(nonfinite.InvalidFileError):
-        nonfinite.plan(models / "damaged.npy")
-    with pytest.raises(FileNotFoundError):
-        nonfinite.plan(models / "missing.npy")
-
-
-def test_a_file_that_changes_is_refused(tmp_path):
-    model(tmp_path / "m.safetensors")
-    plan = nonfinite.plan(tmp_path / "m.safetensors")
-    model(tmp_path / "m.safetensors", seed=5)
-    os.utime(tmp_path / "m.safetensors", (1, 1))
-    with pytest.raises(nonfinite.ChangedError):
-        nonfinite.check_piece(plan.pieces[0])
-    os.remove(tmp_path / "m.safetensors")
-    with pytest.raises(FileNotFoundError):
-        nonfinite.check_piece(plan.pieces[0])
-
-
 def test_threads(models, monkeypatch):
-    same(distributed.check(models, piece=PIECE), models)
-    paths = [models / "a.safetensors", f"{models}/*.npz"]
-    options = {"allow": "mask:-inf", "stats": True, "max_abs": 3.0, "fail_on": "nan"}
-    same(distributed.check(paths, piece=PIECE, **options), paths, **options)
+    same(distributed.check(models), models)
+    paths = [models / "a.safetensors", f"{models}/*.npz", models / "a.safetensors"]
+    options = {"allow": "mask:-inf", "stats": True, "max_abs": 3.0, "fail_on": "nan", "map": False}
+    same(distributed.check(paths, **options), paths, **options)
+    same(distributed.check(paths, places=False), paths, places=False)
     monkeypatch.chdir(models)
-    looked_at = set()
+    looked_at = []
 
     def run(function, tasks):
         for result in map(function, tasks):
-            looked_at.add(result[0])
+            looked_at.append(result[0])
             yield result
 
-    same(distributed.check(["./a.safetensors", "./d.npz"], run), ["./a.safetensors", "./d.npz"])
-    assert looked_at == {0, 1}
+    paths = ["./a.safetensors", "./d.npz", "./a.safetensors"]
+    same(distributed.check(paths, run), paths)
+    assert looked_at == ["./a.safetensors", "./d.npz"]
     with pytest.raises(FileNotFoundError):
         distributed.check(models / "missing")
     with pytest.raises(TypeError, match="mapp"):
         distributed.check(models, mapp=True)
 
 
+def test_a_set_has_a_task_for_each_shard(models):
+    """The driver reads the index and the headers, and says what is missing."""
+    index = models / "set" / "model.safetensors.index.json"
+    looked_at = {}
+
+    def run(function, tasks):
+        results = [function(task) for task in tasks]
+        looked_at.update((os.path.basename(path), type(found)) for path, found in results)
+        return results
+
+    report = distributed.check(models / "set", run)
+    same(report, models / "set")
+    assert [file.path for file in report.files] == [str(index)] and report.files[0].damaged
+    assert [part.name for part in report.files[0].not_looked_at] == [
+        "more",
+        "model-2.safetensors",
+        "model-4.safetensors",
+    ]
+    shards = {f"model-{number}.safetensors" for number in range(5)}
+    assert set(looked_at) == shards
+    assert {name for name in shards if looked_at[name] is str} == {
+        f"model-{number}.safetensors" for number in (0, 1, 3)
+    }
+    same(distributed.check(index, run), index)
+
+
+def test_the_driver_does_not_look_at_the_data_again(tmp_path):
+    """What a worker has found is in the report, whatever is in the file now."""
+    model(tmp_path / "m.safetensors")
+    local = nonfinite.check(tmp_path)
+
+    def run(function, tasks):
+        results = [function(task) for task in tasks]
+        (tmp_path / "m.safetensors").write_bytes(b"something else")
+        return results
+
+    assert distributed.check(tmp_path, run).to_json() == local.to_json()
+
+
+def test_a_worker_without_the_files_is_no_success(models):
+    """The driver would look at all files by itself."""
+    error = FileNotFoundError(2, "No such file or directory", "x")
+    with pytest.raises(FileNotFoundError):
+        distributed.check(models, lambda _, tasks: [(path, error) for path, _ in tasks])
+    same(distributed.check(models, lambda _, tasks: []), models)
+
+
+def test_standard_input_is_that_of_the_driver(models):
+    program = "import sys; from nonfinite import distributed as d; print(d.check('-').to_json())"
+    with open(models / "c.npy", "rb") as stream:
+        line = [sys.executable, "-c", program]
+        done = subprocess.run(line, stdin=stream, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["totals"]["pos_inf"] == 600
+
+
 def test_processes(models):
     with ProcessPoolExecutor(2, get_context("spawn")) as pool:
-        report = distributed.check(models, distributed.executor(pool), piece=PIECE, stats=True)
+        report = distributed.check(models, distributed.executor(pool), stats=True)
     same(report, models, stats=True)
 
 
@@ -184,7 +195,7 @@ def test_ray(models, tmp_path):
     try:
         engine = distributed.ray(max_retries=3)
         run = lambda _, tasks: engine(dies_once(tmp_path / "calls"), tasks)
-        report = distributed.check(models, run, piece=PIECE)
+        report = distributed.check(models, run)
         assert len(processes(tmp_path / "calls")) >= 2
         same(report, models)
     finally:
@@ -198,7 +209,7 @@ def test_dask(models, tmp_path):
     with LocalCluster(**options, dashboard_address=None) as cluster, Client(cluster) as client:
         engine = distributed.dask(client)
         run = lambda _, tasks: engine(dies_once(tmp_path / "calls"), tasks)
-        report = distributed.check(models, run, piece=PIECE)
+        report = distributed.check(models, run)
         assert len(processes(tmp_path / "calls")) >= 2
         same(report, models)
 
@@ -230,7 +241,7 @@ def test_spark(models, tmp_path, monkeypatch):
         engine = distributed.spark(session)
         # A Python worker, the process that starts such workers, and the executor.
         function = dies_once(tmp_path / "calls", parents=2)
-        report = distributed.check(models, lambda _, tasks: engine(function, tasks), piece=50_000)
+        report = distributed.check(models, lambda _, tasks: engine(function, tasks))
         assert len(processes(tmp_path / "calls")) >= 2
         same(report, models)
     finally:

@@ -12,13 +12,13 @@ import sys
 import threading
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 from sample_files import PATIENCE, huge, model, safetensors
 
 import nonfinite
 from nonfinite import distributed
-from nonfinite.report import Asks
 
 
 @pytest.fixture
@@ -89,7 +89,6 @@ def test_paths(models):
         (["--allow", "*:all"], {"allow": "*:all"}),
         (["--fail-on", "-inf"], {"fail_on": "-inf"}),
         (["--max-abs", "2.5"], {"max_abs": 2.5}),
-        (["--as", "ids=f64"], {"as_": "ids=f64"}),
         (["--threads", "1"], {"threads": 1}),
         (["--max-bytes", "0"], {"max_bytes": 0}),
     ],
@@ -128,11 +127,13 @@ def test_raw_dtypes(tmp_path):
     report = nonfinite.check(tmp_path / "raw.npy")
     assert not report.complete and report.exit_status == 2 and not report.is_bad
     assert report.not_looked_at[0][0] == str(tmp_path / "raw.npy")
-    assert report.files[0].tensors[0].reason == report.not_looked_at[0][1].reason
-    assert report.not_looked_at[0][1].asks == Asks("as", "V2=bf16")
-    assert str(report.not_looked_at[0][1].asks) == 'as_="V2=bf16"'
-    report = nonfinite.check(tmp_path / "raw.npy", as_="V2=bf16")
-    assert report.files[0].tensors[0].nan.count == 1
+    reason = report.not_looked_at[0][1].reason
+    assert report.files[0].tensors[0].reason == reason
+    # The advice of the reason.
+    assert "pass array.view(ml_dtypes.bfloat16) to nonfinite.all_finite" in reason
+    array = np.load(tmp_path / "raw.npy")
+    assert not nonfinite.all_finite(array.view(ml_dtypes.bfloat16))
+    assert nonfinite.all_finite(array[:1].view(ml_dtypes.bfloat16))
 
 
 def test_what_was_not_looked_at_is_never_clean(models):
@@ -163,8 +164,8 @@ def test_errors_have_types(models):
         "README.md": (nonfinite.UnknownFormatError, "text"),
         "missing.npy": (FileNotFoundError, "No such file"),
         "empty": (IsADirectoryError, "directory"),
-        "table.parquet": (nonfinite.NotBuiltError, "add --features tables to the build"),
-        "table.arrow": (nonfinite.NotBuiltError, "add --features tables to the build"),
+        "table.parquet": (nonfinite.UnknownFormatError, "a Parquet file, which is a table"),
+        "table.arrow": (nonfinite.UnknownFormatError, "an Arrow file, which is a table"),
     }
     (models / "table.parquet").write_bytes(b"PAR1" + bytes(20) + b"PAR1")
     (models / "table.arrow").write_bytes(b"ARROW1\0\0" + bytes(20))
@@ -182,7 +183,8 @@ def test_errors_have_types(models):
     [file] = nonfinite.check(url).files
     assert (file.path, file.complete) == (url, False) and "--features remote" in file.error
     errors = {Path(file.path).name: file.error for file in nonfinite.check(models).files}
-    assert all("--features" in errors[f"table.{name}"] for name in ("arrow", "parquet"))
+    advice = "read it with pyarrow and pass each chunk of a column to nonfinite.all_finite"
+    assert all(advice in errors[f"table.{name}"] for name in ("arrow", "parquet"))
     # What the caller names has to be there. What a search finds may be damaged.
     for missing in ["missing.npy", "*.missing", "empty", "missing/"]:
         with pytest.raises(FileNotFoundError):
@@ -191,6 +193,8 @@ def test_errors_have_types(models):
     np.savez_compressed(table, np.zeros(1 << 20))
     with pytest.raises(nonfinite.LimitError, match=r"\(max_bytes\)"):
         nonfinite.check_file(table, max_bytes=1)
+    [(_, part)] = nonfinite.check(table, max_bytes=1).not_looked_at
+    assert part.asks == "max_bytes"
 
 
 @pytest.mark.parametrize(
@@ -201,8 +205,6 @@ def test_errors_have_types(models):
         ({"fail_on": "zero"}, ValueError, "none of nan, inf"),
         ({"allow": "no colon"}, ValueError, "allow='no colon'|allow=\"no colon\""),
         ({"allow": 3}, TypeError, "allow"),
-        ({"as_": "x=f99"}, ValueError, "no format"),
-        ({"as_": "V1=bf16"}, ValueError, "bf16 has 2 bytes, not 1"),
         ({"threads": 0}, ValueError, "threads=0, and the least is 1"),
         ({"threads": -1}, ValueError, "threads=-1, and the least is 1"),
         ({"threads": "two"}, TypeError, "threads"),
@@ -211,7 +213,7 @@ def test_errors_have_types(models):
     ],
 )
 def test_wrong_options_are_refused_first(options, kind, words):
-    for function in [nonfinite.check, nonfinite.check_file, nonfinite.plan]:
+    for function in [nonfinite.check, nonfinite.check_file, distributed.check]:
         with pytest.raises(kind, match=words):
             function("missing.npy", **options)
 
@@ -228,9 +230,6 @@ def test_wrong_paths_are_refused():
     for function in [nonfinite.check, nonfinite.check_file]:
         with pytest.raises(TypeError, match="progress is a int"):
             function("missing.npy", progress=5)
-    for function in [nonfinite.plan, distributed.check]:
-        with pytest.raises(ValueError, match="piece=0, and the least is 1 byte"):
-            function(__file__, piece=0)
 
 
 def test_results_are_frozen_and_can_be_pickled(models):
@@ -472,9 +471,9 @@ assert "numpy" not in sys.modules
 
 
 def test_each_module_can_be_the_first():
-    """As in a process that unpickles a piece."""
+    """As in a process that unpickles a report."""
     modules = (Path(nonfinite.__file__).parent).glob("*.py")
     for module in {path.stem for path in modules} - {"__init__", "__main__"}:
-        more = f"from nonfinite import {module}; import nonfinite; nonfinite.check, nonfinite.Piece"
+        more = f"from nonfinite import {module}; import nonfinite as nf; nf.check, nf.Report"
         for program in (f"import nonfinite.{module}", more):
             subprocess.run([sys.executable, "-c", program], check=True, timeout=PATIENCE)

@@ -26,7 +26,6 @@ from torch_faults import (
     bad_input,
     bad_row,
     bad_weight,
-    faults,
     line_of,
 )
 
@@ -648,13 +647,6 @@ def test_calls_without_backward_are_released():
         # Those of the last step, in which two modules were called.
         assert len(found._calls) == 2
     assert found._calls == []
-
-
-def test_the_documentation_has_all_faults():
-    """Two tables: what the tools name, and what that costs."""
-    text = HERE.parent.with_name("docs").joinpath("faults.md").read_text(encoding="utf-8")
-    for fault in faults():
-        assert text.partition("\n## torch\n")[2].count(f"\n| {fault.name} | ") == 2
 
 
 LOADED = """

@@ -272,12 +272,6 @@ def test_the_first_example_of_the_documentation(tmp_path):
     assert shape_of(str(error.value).replace(f"{tmp_path}/", "")) == shape_of(printed)
 
 
-def test_the_documentation_has_all_scenarios():
-    text = HERE.parent.with_name("docs").joinpath("faults.md").read_text(encoding="utf-8")
-    for scenario in SCENARIOS:
-        assert text.count(f"\n| {scenario.name} | yes: ") == 1, scenario.name
-
-
 def test_help_explains_the_parameters():
     for name in inspect.signature(watch).parameters:
         assert f"    {name}: " in watch.__doc__, name

@@ -1,8 +1,6 @@
 """Models of torch with one fault each. The line of each fault ends with `# fault: NAME`."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -301,59 +299,3 @@ def bad_input():
     x = torch.ones(3, 4)
     x[2, 1] = INF
     return Faulty(nn.Identity()), x
-
-
-# Name, model and input, module, operator, name of the bad tensor.
-ENTRIES = [
-    ("NaN in a weight", bad_weight, "block.1", "aten.addmm.default", "block.1.weight"),
-    ("NaN in a row of an embedding", bad_row, "embedding", "aten.embedding.default",
-     "embedding.weight"),
-    ("infinity in the input", bad_input, "before", "aten.addmm.default", "input 0 of the model"),
-]  # fmt: skip
-
-
-@dataclass
-class Fault:
-    """A model with one fault, and what a watch must say."""
-
-    name: str
-    make: Callable[[], tuple[nn.Module, torch.Tensor]]
-    """The model and its input."""
-    kind: str
-    module: str
-    operator: str
-    """The begin of the name of the operation."""
-    phase: str = "forward"
-    line: int | None = None
-    """The line of the fault. None if a tensor is at fault."""
-    parameter: str | None = None
-    gradient: float = 1.0
-    """Each element of the gradient with which backward begins."""
-
-
-def faults():
-    """All faults of this file, except those for which `Random` needs a seed."""
-
-    def in_block(block):
-        return lambda: (Faulty(block()), torch.randn(3, 4))
-
-    found = [
-        Fault(name, in_block(block), kind, module, operator, line=line_of(name))
-        for name, block, module, operator, kind in FAULTS
-    ]
-    found.append(Fault("learning rate", diverged, "origin", "layers.2", "aten.addmm.default",
-                       line=line_of("learning rate")))
-    found += [
-        Fault(name, make, "entry", module, operator, parameter=parameter)
-        for name, make, module, operator, parameter in ENTRIES
-    ]
-    found += [
-        Fault(name, in_block(block), "origin", "block", operator, "backward", line_of(name))
-        for name, block, operator in BACKWARD
-    ]
-    found += [
-        Fault(name, lambda make=make, x=x: (make(), x), "origin", module, operator, "backward",
-              line_of(name), gradient=gradient)
-        for name, make, x, gradient, module, operator in SUSPECTS
-    ]  # fmt: skip
-    return found

@@ -17,58 +17,44 @@ enum Question : uint32_t { kFinite, kNan, kInf };
 // Rust calls it directly, so nothing is decided within the time that is measured.
 using Loop = size_t (*)(const void* x, size_t n, void* out);
 
-// `Loops` has some of `mask`, `bits`, `none`, `count`, `first`, `census` for one question and
-// elements `T`. `none` and `first` search for hits: NaN and infinities for `kFinite`, and otherwise
-// the elements of the question. Null if a library has no such loop.
+// `Loops` has `mask`, `bits`, `none`, `count`, `first` and `census` for one question and elements
+// `T`. `none` and `first` search for hits: NaN and infinities for `kFinite`, and otherwise the
+// elements of the question. Null for an unknown number.
 template <class Loops, class T>
 Loop pick(Op op) {
     switch (op) {
     case kMask:
-        if constexpr (requires { &Loops::mask; })
-            return [](const void* x, size_t n, void* out) -> size_t {
-                Loops::mask(static_cast<const T*>(x), n, static_cast<uint8_t*>(out));
-                return 0;
-            };
-        break;
+        return [](const void* x, size_t n, void* out) -> size_t {
+            Loops::mask(static_cast<const T*>(x), n, static_cast<uint8_t*>(out));
+            return 0;
+        };
     case kBits:
-        if constexpr (requires { &Loops::bits; })
-            return [](const void* x, size_t n, void* out) -> size_t {
-                Loops::bits(static_cast<const T*>(x), n, static_cast<uint8_t*>(out));
-                return 0;
-            };
-        break;
+        return [](const void* x, size_t n, void* out) -> size_t {
+            Loops::bits(static_cast<const T*>(x), n, static_cast<uint8_t*>(out));
+            return 0;
+        };
     case kAll:
-        if constexpr (requires { &Loops::none; })
-            return [](const void* x, size_t n, void*) -> size_t {
-                return Loops::none(static_cast<const T*>(x), n);
-            };
-        break;
+        return [](const void* x, size_t n, void*) -> size_t {
+            return Loops::none(static_cast<const T*>(x), n);
+        };
     case kAny:
-        if constexpr (requires { &Loops::none; })
-            return [](const void* x, size_t n, void*) -> size_t {
-                return !Loops::none(static_cast<const T*>(x), n);
-            };
-        break;
+        return [](const void* x, size_t n, void*) -> size_t {
+            return !Loops::none(static_cast<const T*>(x), n);
+        };
     case kCount:
-        if constexpr (requires { &Loops::count; })
-            return [](const void* x, size_t n, void*) -> size_t {
-                return Loops::count(static_cast<const T*>(x), n);
-            };
-        break;
+        return [](const void* x, size_t n, void*) -> size_t {
+            return Loops::count(static_cast<const T*>(x), n);
+        };
     case kFirst:
-        if constexpr (requires { &Loops::first; })
-            return [](const void* x, size_t n, void*) -> size_t {
-                return Loops::first(static_cast<const T*>(x), n);
-            };
-        break;
+        return [](const void* x, size_t n, void*) -> size_t {
+            return Loops::first(static_cast<const T*>(x), n);
+        };
     case kCensus:
         // NaN, +Inf, -Inf into three `size_t`.
-        if constexpr (requires { &Loops::census; })
-            return [](const void* x, size_t n, void* out) -> size_t {
-                Loops::census(static_cast<const T*>(x), n, static_cast<size_t*>(out));
-                return 0;
-            };
-        break;
+        return [](const void* x, size_t n, void* out) -> size_t {
+            Loops::census(static_cast<const T*>(x), n, static_cast<size_t*>(out));
+            return 0;
+        };
     }
     return nullptr;
 }

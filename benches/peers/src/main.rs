@@ -207,15 +207,6 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    // SAFETY: no other thread runs yet. Thread pools of the peers ask for these when they are first
-    // used: one thread for everybody.
-    unsafe {
-        for name in
-            ["RAYON_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS", "RTEN_NUM_THREADS"]
-        {
-            std::env::set_var(name, "1");
-        }
-    }
     println!("question\tformat\tlength\tbytes\tdata\toffset\trow\tleast ns\tmedian ns");
     measure::<f32>(&options);
     measure::<f64>(&options);

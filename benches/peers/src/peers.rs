@@ -5,7 +5,6 @@ mod cpp;
 mod fearless;
 mod ndarray;
 mod ours;
-mod rten;
 mod std_loop;
 mod wide;
 
@@ -36,7 +35,6 @@ const DETECTING: &[Peer] = &[
     |ask, x| before::calls::tasks(ask, x, BEFORE),
     std_loop::tasks,
     fearless::tasks,
-    rten::tasks,
     #[cfg(all(feature = "cpp", target_arch = "x86_64"))]
     cpp::tasks,
 ];

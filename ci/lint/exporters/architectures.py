@@ -1,16 +1,15 @@
-"""Small random models of many architectures of transformers: as they are, and quantised."""
+"""Small random models of many architectures of transformers, as they are and quantised.
+
+compressed-tensors and bitsandbytes quantise them.
+"""
 
 import importlib.metadata
 import re
 
-import ml_dtypes
-import numpy as np
 import torch
 import transformers
 
-import by_hand as hand
-import folder as folders
-import quantisers as q
+from exporters import bnb, compressed
 
 PACKAGE = f"transformers {importlib.metadata.version('transformers')}"
 
@@ -75,49 +74,50 @@ def plain(name, more):
     return layout
 
 
-def ct(*arguments):
-    return hand.ct_config(*arguments)["quantization_config"]
+@torch.no_grad()
+def trained(name, more):
+    """A model whose matrices have the distribution of trained ones, not of every initial one."""
+    model = small(name, more)
+    for module in model.modules():
+        if type(module) is torch.nn.Linear:
+            module.weight.normal_(0, 0.02)
+    return model.to(torch.bfloat16)
 
 
-# What quantises a matrix, and what the configuration says of it.
-KINDS = {
-    "fp8": (q.ct_fp8, ct("float-quantized", hand.ct_args(), hand.DYNAMIC)),
-    "nvfp4": (lambda w: q.ct_nvfp4(w, 2.0), ct("nvfp4-pack-quantized", hand.NVFP4_ARGS,
-              hand.NVFP4_INPUTS)),
-    "gptq": (lambda w: q.gptq(w, 32), {"quant_method": "gptq", "bits": 4, "group_size": 32,
-             "sym": True, "desc_act": False, "checkpoint_format": "gptq"}),
-    "nf4": (q.bnb_nf4, {"quant_method": "bitsandbytes", "load_in_4bit": True,
-                        "load_in_8bit": False}),
-}  # fmt: skip
+def is_quantised(path, module):
+    """Linear layers whose rows and columns fill whole blocks, but for heads and routers."""
+    return (
+        type(module) is torch.nn.Linear
+        and all(size % 32 == 0 for size in module.weight.shape)
+        and not re.search(r"lm_head|embed_out|output_embedding|router|\bgate$", path)
+    )
 
 
-def quantised(name, more, kind):
-    """All linear layers but the head, as exporters choose them."""
-
+def by_compressed_tensors(name, more, preset):
     def layout(folder):
-        model = small(name, more)
-        quantise, config = KINDS[kind]
-        linear = {path for path, module in model.named_modules()
-                  if type(module) is torch.nn.Linear and min(module.weight.shape) >= 32
-                  and all(size % 32 == 0 for size in module.weight.shape)
-                  and not re.search("lm_head|embed_out|output_embedding", path)}  # fmt: skip
-        out = {}
-        for path, x in model.state_dict().items():
-            module = path.removesuffix(".weight")
-            if module in linear and path.endswith(".weight"):
-                parts = quantise(x.numpy())
-                out |= {f"{module}.{part}": array for part, array in parts.items()}
-            else:
-                array = x.numpy()
-                out[path] = array.astype(ml_dtypes.bfloat16) if x.is_floating_point() else array
-        folders.write(folder, out, {"dtype": "bfloat16", "quantization_config": config})
+        model = trained(name, more)
+        linear = [x for x in model.named_modules() if isinstance(x[1], torch.nn.Linear)]
+        ignore = [path for path, module in linear if not is_quantised(path, module)]
+        compressed.quantized(folder, compressed.preset(preset), lambda: model, ignore)
+
+    return layout
+
+
+def by_bitsandbytes(name, more):
+    def layout(folder):
+        model = trained(name, more)
+        chosen = [path for path, module in model.named_modules() if is_quantised(path, module)]
+        bnb.four(folder, "nf4", tensors=dict(model.state_dict()), names=chosen)
 
     return layout
 
 
 LAYOUTS = {}
 for architecture in sorted([*CHANGES, *PLAIN]):
-    changes = CHANGES.get(architecture, {})
-    LAYOUTS[f"arch-{architecture}"] = plain(architecture, changes)
-    for kind in KINDS:
-        LAYOUTS[f"arch-{architecture}-{kind}"] = quantised(architecture, changes, kind)
+    of = architecture, CHANGES.get(architecture, {})
+    LAYOUTS |= {
+        f"arch-{architecture}": plain(*of),
+        f"arch-{architecture}-fp8": by_compressed_tensors(*of, "FP8_DYNAMIC"),
+        f"arch-{architecture}-nvfp4": by_compressed_tensors(*of, "NVFP4"),
+        f"arch-{architecture}-nf4": by_bitsandbytes(*of),
+    }

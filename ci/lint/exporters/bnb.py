@@ -36,9 +36,14 @@ def eight_bits(name, weight):
     return {f"{name}.{key}": x.contiguous() for key, x in layer.state_dict().items()}
 
 
-def write(folder, quantise, **config):
-    tensors = state(models.llama(**models.SMALL))
-    for name in models.linears(models.llama(**models.SMALL)):
+def llama():
+    """The tensors of a model, and the names of its linear layers."""
+    tensors = models.llama(**models.SMALL)
+    return {"tensors": state(tensors), "names": models.linears(tensors)}
+
+
+def write(folder, quantise, tensors, names, **config):
+    for name in names:
         tensors |= quantise(name, tensors.pop(name + ".weight"))
     folder.mkdir()
     save_file(tensors, folder / "model.safetensors", {"format": "pt"})
@@ -46,17 +51,20 @@ def write(folder, quantise, **config):
     folders.write_config(folder, models.CONFIG | {"quantization_config": quantization})
 
 
-def four(folder, kind, nested=False):
+def four(folder, kind, tensors, names, nested=False):
     write(
-        folder, lambda name, weight: four_bits(name, weight, kind, nested), load_in_4bit=True,
-        load_in_8bit=False, bnb_4bit_quant_type=kind, bnb_4bit_use_double_quant=nested,
-        bnb_4bit_compute_dtype="bfloat16", bnb_4bit_quant_storage="uint8",
+        folder, lambda name, weight: four_bits(name, weight, kind, nested), tensors, names,
+        load_in_4bit=True, load_in_8bit=False, bnb_4bit_quant_type=kind,
+        bnb_4bit_use_double_quant=nested, bnb_4bit_compute_dtype="bfloat16",
+        bnb_4bit_quant_storage="uint8",
     )  # fmt: skip
 
 
 LAYOUTS = {
-    "bnb-nf4": lambda folder: four(folder, "nf4"),
-    "bnb-fp4": lambda folder: four(folder, "fp4"),
-    "bnb-nf4-nested": lambda folder: four(folder, "nf4", nested=True),
-    "bnb-int8": lambda folder: write(folder, eight_bits, load_in_4bit=False, load_in_8bit=True),
+    "bnb-nf4": lambda folder: four(folder, "nf4", **llama()),
+    "bnb-fp4": lambda folder: four(folder, "fp4", **llama()),
+    "bnb-nf4-nested": lambda folder: four(folder, "nf4", **llama(), nested=True),
+    "bnb-int8": lambda folder: write(
+        folder, eight_bits, **llama(), load_in_4bit=False, load_in_8bit=True
+    ),
 }

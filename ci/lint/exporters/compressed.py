@@ -77,7 +77,8 @@ def quantized(folder, groups, model=llama, ignore=("lm_head",)):
         if getattr(module, "quantization_scheme", None) and hasattr(module, "weight"):
             parent, _, leaf = name.rpartition(".")
             parent = model.get_submodule(parent)
-            calibrate(module, [getattr(parent, other).weight for other in together(leaf)])
+            beside = [getattr(parent, other, None) for other in together(leaf)]
+            calibrate(module, [other.weight for other in beside if hasattr(other, "weight")])
     compressor = ModelCompressor.from_pretrained_model(model)
     compressor.compress_model(model)
     save(model, folder)

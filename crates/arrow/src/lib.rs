@@ -2,10 +2,8 @@
 //! memory. Nulls count as nothing, and values are read where they lie.
 //!
 //! ```
-//! # #[cfg(feature = "arrow-60")] {
-//! # use arrow_array_60 as arrow_array;
 //! use arrow_array::{BooleanArray, Float32Array};
-//! use nonfinite_arrow::{Predicate, arrow_60::Column};
+//! use nonfinite_arrow::{Column, Predicate};
 //!
 //! let losses = Float32Array::from(vec![Some(0.5), None, Some(f32::NAN), Some(f32::INFINITY)]);
 //! let column = Column::new(&losses)?;
@@ -13,7 +11,6 @@
 //! assert_eq!(column.position(Predicate::NonFinite), Some(2));
 //! let is_nan = column.mask(Predicate::Nan)?;
 //! assert_eq!(is_nan, BooleanArray::from(vec![Some(false), None, Some(true), Some(false)]));
-//! # }
 //! # Ok::<(), nonfinite_arrow::Error>(())
 //! ```
 //!
@@ -34,19 +31,11 @@
 //! Slices and chunks (`&[ArrayRef]`) are columns, too. Any other type is an [`Error::NotFloat`], so
 //! that no column is called clean without a look. To check a table, make a column of each field.
 //!
-//! # Versions of arrow
-//!
-//! The module [`arrow_60`] (feature `arrow-60`, on by default) takes arrays of arrow 60, and
-//! `arrow_59` (feature `arrow-59`) takes arrays of arrow 59. Both have the same source, and a
-//! program may use both.
-//!
 //! # Example: embeddings
 //!
 //! ```
-//! # #[cfg(feature = "arrow-60")] {
-//! # use arrow_array_60 as arrow_array;
 //! use arrow_array::{FixedSizeListArray, types::Float32Type};
-//! use nonfinite_arrow::{Predicate, arrow_60::Column};
+//! use nonfinite_arrow::{Column, Predicate};
 //!
 //! let vectors = [Some([Some(1.0), Some(2.0)]), None, Some([Some(f32::NAN), Some(4.0)])];
 //! let vectors = FixedSizeListArray::from_iter_primitive::<Float32Type, _, _>(vectors, 2);
@@ -55,19 +44,15 @@
 //! // A filter for the rows that can be used.
 //! let usable = column.all_rows(Predicate::Finite);
 //! assert_eq!(usable.iter().collect::<Vec<_>>(), [Some(true), None, Some(false)]);
-//! # }
 //! # Ok::<(), nonfinite_arrow::Error>(())
 //! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![allow(clippy::duplicate_mod, reason = "one source for each version of arrow")]
 
-#[cfg(feature = "arrow-59")]
-pub mod arrow_59;
-#[cfg(feature = "arrow-60")]
-pub mod arrow_60;
+mod column;
 mod error;
 
+pub use column::{Column, Values};
 pub use error::Error;
 pub use nonfinite::{Census, Occurrences, Predicate};
 #[cfg(feature = "stats")]

@@ -37,8 +37,7 @@ pub fn check_source(
     check(source, path, FileFormat::of_source(source, path)?, options)
 }
 
-/// Checks the bytes of a file. [`FileFormat::detect`] finds the format if it is not known. Of a
-/// table (Arrow, Parquet), a copy of the bytes is in memory meanwhile.
+/// Checks the bytes of a file. [`FileFormat::detect`] finds the format if it is not known.
 ///
 /// # Errors
 /// [`Error`] if the bytes are not a whole, valid file of this format, or if the file names other
@@ -123,7 +122,7 @@ fn spooled(mut stream: impl Read, options: &Options) -> Result<Source, Error> {
 pub(crate) fn other_files(tensors: &[Tensor]) -> Vec<PathBuf> {
     let paths = tensors.iter().filter_map(|tensor| match &tensor.data {
         Data::Other { source, .. } => source.file().map(Path::to_owned),
-        Data::Input(_) | Data::Owned(_) | Data::Decoded(_) | Data::Column(_) => None,
+        Data::Input(_) | Data::Owned(_) | Data::Decoded(_) => None,
     });
     paths.collect::<BTreeSet<_>>().into_iter().collect()
 }
@@ -138,7 +137,8 @@ fn check(
     looked(source, format, &contents, options)
 }
 
-fn looked(
+/// Looks at the contents of a file, and makes the report.
+pub(crate) fn looked(
     source: &dyn ReadAt,
     format: FileFormat,
     contents: &Contents,

@@ -8,10 +8,9 @@ use crate::model::reader::Contents;
 use crate::model::source::{self, inside};
 use crate::model::{Error, FileFormat, ReadAt};
 use crate::options::Options;
-use crate::raw;
 use crate::remote::{self, is_url};
 
-/// Opens a file, and reads its tensors and checksums, with the formats that the options say.
+/// Opens a file, and reads its tensors and checksums.
 ///
 /// # Errors
 /// [`Error`] if it is not a whole, valid file of a known format, if the file claims too much, or if
@@ -60,19 +59,17 @@ pub(crate) fn contents(
     })
 }
 
-/// Prepares the contents of a file for the scan: applies the options that change formats.
+/// The contents of a file for the scan, if they are within the bounds of the options.
 ///
 /// # Errors
 /// [`Error`] if the file claims too much, or if an option is wrong.
 pub(crate) fn prepared(
     source: &dyn ReadAt,
-    mut contents: Contents,
+    contents: Contents,
     options: &Options,
 ) -> Result<Contents, Error> {
     options.check_max_abs()?;
-    let tensors = &mut contents.tensors;
-    tensors.iter_mut().for_each(|tensor| raw::apply(tensor, &options.taken_as));
-    let decoded = tensors.iter().filter(|tensor| tensor.is_scanned());
+    let decoded = contents.tensors.iter().filter(|tensor| tensor.is_scanned());
     let decoded =
         decoded.fold(0u64, |all, tensor| all.saturating_add(tensor.data.decoded() as u64));
     options.bound(decoded, source.length() as u64)?;

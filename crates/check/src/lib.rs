@@ -8,7 +8,7 @@
 //! 2. `model`: files, tensors, numbers, errors;
 //! 3. [`containers`]: zip archives, protocol buffers and compression, which several formats share;
 //! 4. [`formats`]: a reader for each file format, and their table;
-//! 5. [`policy`] and `raw`: which findings are bad, and the formats of raw elements;
+//! 5. [`policy`]: which findings are bad;
 //! 6. `options`: how to check, in [`Options`];
 //! 7. `remote`: files of servers;
 //! 8. `input`: opens a file by its path or URL;
@@ -19,11 +19,13 @@
 //! 13. [`json`]: both for programs;
 //! 14. `check`: [`check_file`], [`check_url`], [`check_bytes`], [`check_source`] and
 //!     [`check_stream`];
-//! 15. [`work`]: the same check in pieces, for a cluster;
-//! 16. [`lint`]: rules about whole models.
+//! 15. [`distributed`]: the same check by several processes;
+//! 16. [`work`]: the same check in pieces, for a page;
+//! 17. [`lint`]: rules about whole models.
 
 mod check;
 pub mod containers;
+pub mod distributed;
 pub mod formats;
 mod input;
 pub mod json;
@@ -32,7 +34,6 @@ mod model;
 mod options;
 mod places;
 pub mod policy;
-mod raw;
 mod remote;
 mod report;
 mod scan;
@@ -42,13 +43,12 @@ pub mod work;
 
 pub use check::{check_bytes, check_file, check_source, check_stream, check_url};
 pub use model::{
-    Asks, ByKind, Description, Error, Extreme, FileFormat, First, KindReport, Kinds, Large, Opener,
-    Origin, ReadAt, Reads, Reason, Shared, Source, Stats, Storage, open_files_by, rounded,
+    ByKind, Description, Error, Extreme, FileFormat, First, KindReport, Kinds, Large, Opener,
+    ReadAt, Reads, Reason, Source, Stats, Storage, open_files_by, rounded,
 };
 pub use options::{Observer, Options};
 pub use places::{AxisPlaces, Lit, Map, Places, Steps};
 pub use policy::Allow;
-pub use raw::{Selector, TakenAs, TakenAsError};
 pub use remote::{is_url, list_url};
 pub use report::{LookedAt, Report, TensorReport};
 pub use totals::{TotalStats, Totals};

@@ -6,12 +6,10 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
 use std::thread;
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use crate::model::{Description, Error, Kinds};
 use crate::policy::{self, Allow};
-use crate::raw::TakenAs;
 
 /// How to check.
 #[derive(Clone, Debug)]
@@ -29,22 +27,16 @@ pub struct Options {
     pub fail_on: Kinds,
     /// Numbers that are meant to be there: they are counted, and make no tensor bad.
     pub allow: Vec<Allow>,
-    /// The formats of tensors that are stored as integers or raw bytes, by tensor name or by dtype.
-    /// The first that matches counts. Elements that numpy saved as raw bytes, such as those of
-    /// `ml_dtypes`, are unreadable without one.
-    pub taken_as: Vec<TakenAs>,
     /// The most bytes of a temporary file, and of the decoded numbers of a file. A URL whose format
     /// needs the whole file ([`Error::Download`]) and a stream ([`Error::StreamTooLong`]) go to
     /// temporary files; decoded numbers beyond the bound are [`Error::Expansion`].
     ///
     /// None means a temporary file of 16 GiB, and 1 MiB of decoded numbers for each byte of the
-    /// file: only columns of nulls or of one number, in pages of many millions of rows, come near
-    /// that. A file of less than 64 KiB counts as one of 64 KiB, since much of a short file is not
+    /// file. A file of less than 64 KiB counts as one of 64 KiB, since much of a short file is not
     /// data.
     ///
-    /// A few bytes of a table can encode billions of equal numbers. Numbers count as decoded if the
-    /// file holds them compressed or repeated, or leaves them out (tables, archives). Numbers that
-    /// are stored unencoded do not count.
+    /// Numbers count as decoded if the file holds them compressed or repeated. Numbers that are stored
+    /// unencoded do not count.
     ///
     /// The bound limits the sum over all tensors, and is checked before anything is decoded.
     ///
@@ -69,7 +61,6 @@ impl Default for Options {
             max_abs: None,
             fail_on: Kinds::ALL,
             allow: Vec::new(),
-            taken_as: Vec::new(),
             max_bytes: None,
             threads: None,
             places: false,
@@ -113,7 +104,7 @@ impl Options {
     /// [`Error::MaxAbs`].
     pub(crate) fn check_max_abs(&self) -> Result<(), Error> {
         match self.max_abs {
-            Some(bound) if !is_bound(bound) => Err(Error::MaxAbs(bound)),
+            Some(bound) if !bound.is_finite() || bound < 0.0 => Err(Error::MaxAbs(bound)),
             Some(_) | None => Ok(()),
         }
     }
@@ -143,22 +134,7 @@ pub(crate) struct Asked {
     /// [`Options::stats`].
     pub(crate) stats: bool,
     /// The bits of [`Options::max_abs`], since some serialised forms change floating-point numbers.
-    #[serde(deserialize_with = "bits_of_bound")]
     max_abs: Option<u64>,
-}
-
-/// Reads the bits of a bound on magnitudes, and refuses other numbers.
-fn bits_of_bound<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    let bits = Option::deserialize(from)?;
-    match bits.map(f64::from_bits) {
-        Some(bound) if !is_bound(bound) => Err(D::Error::custom(Error::MaxAbs(bound))),
-        Some(_) | None => Ok(bits),
-    }
-}
-
-/// Whether this is a bound on magnitudes.
-fn is_bound(bound: f64) -> bool {
-    bound.is_finite() && bound >= 0.0
 }
 
 impl Asked {

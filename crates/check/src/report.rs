@@ -86,8 +86,7 @@ pub struct TensorReport {
     pub description: Description,
     /// The numbers that were looked at.
     pub looked_at: LookedAt,
-    /// The number of elements. For lists of varying length in a table, whose shape is the number of
-    /// rows, counts the numbers in the lists, nulls included.
+    /// The number of elements.
     pub elements: usize,
     /// Bytes of its data.
     pub bytes: usize,
@@ -255,8 +254,7 @@ fn element_of(tensor: &Outline, place: usize) -> (Format, usize, Option<&'static
         Content::Floats { format, .. } => (format, place, None),
         Content::Blocks { blocks, .. } => {
             let per_block = blocks.scales.count().max(1);
-            // Tallies may come from another machine, so their places are not trusted.
-            let element = (place / per_block).saturating_mul(blocks.elements);
+            let element = place / per_block * blocks.elements;
             (blocks.format, element, Some(blocks.scales.name(place % per_block)))
         }
         Content::AlwaysFinite

@@ -2,11 +2,12 @@
 //! is that of the whole process, so this test has a process of its own.
 
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
 use nonfinite_check::lint::Linter;
-use nonfinite_check::{Error, Options, Origin, ReadAt, check_file, open_files_by, work};
+use nonfinite_check::{Error, Options, ReadAt, check_file, open_files_by, work};
 
 /// The two shards of a model, and their index.
 fn bytes(path: &str) -> Option<Vec<u8>> {
@@ -41,8 +42,8 @@ impl ReadAt for Owned {
         Ok(&self.1)
     }
 
-    fn origin(&self) -> Option<Origin> {
-        Some(Origin { location: self.0.clone(), version: "1".into() })
+    fn file(&self) -> Option<&Path> {
+        Some(Path::new(&self.0))
     }
 }
 
@@ -57,7 +58,9 @@ fn files_of_a_program() {
     open_files_by(open);
     let index = Path::new("model/model.safetensors.index.json");
     let options = Options::default();
-    let mut plan = work::plan("model/two.safetensors", work::PIECE, &options).expect("a plan");
+    let most = NonZeroUsize::new(1 << 20).expect("not 0");
+    let mut linter = Linter::new(options.clone());
+    let mut plan = linter.plan("model/two.safetensors", most).expect("a plan");
     let found = work::check_pieces(&plan.take_pieces(), &options).expect("tallies");
     let merged = work::merge(&plan, [found], &options).expect("a report");
     assert_eq!(merged.tensors[0].found.nan.count, 1);

@@ -12,4 +12,3 @@ pub mod natural;
 pub mod report;
 pub mod searched;
 pub mod status;
-pub mod wording;

@@ -9,7 +9,6 @@ use nonfinite_check::{
 };
 
 use crate::status::{CLEAN, FAILED, FOUND};
-use crate::wording;
 
 /// Prepares text from a file for a terminal: one line without control characters. Long text is
 /// shortened.
@@ -168,8 +167,14 @@ pub fn not_looked_at(path: &Path, report: &Report) -> impl Iterator<Item = Strin
         let name = tensor.title().map(|name| format!("{kind}{name:?}: "));
         let name = name.unwrap_or_default();
         let path = tensor.file.as_deref().unwrap_or(path);
-        format!("{}: {name}{}", OneLine(path.display()), OneLine(wording::reason(why)))
+        format!("{}: {name}{}", OneLine(path.display()), OneLine(why))
     })
+}
+
+/// The flag that would let the check go on, in parentheses behind a space. Empty if there is none.
+#[must_use]
+pub fn hint(error: &Error) -> &'static str {
+    if error.exceeds_max_bytes() { " (--max-bytes)" } else { "" }
 }
 
 /// A file that could not be checked, with the reason and advice.
@@ -184,7 +189,7 @@ pub struct Complaint<'a> {
 impl fmt::Display for Complaint<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, error } = self;
-        write!(f, "{}: {}{}", OneLine(path.display()), OneLine(error), wording::hint(error))?;
+        write!(f, "{}: {}{}", OneLine(path.display()), OneLine(error), hint(error))?;
         match error {
             Error::NotAFile if is_pipe(path) => {
                 f.write_str(" but a pipe: use cmd | nonfinite check -")

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use js_sys::{Function, Uint8Array};
-use nonfinite_check::{Error, Origin, ReadAt, Reads};
+use nonfinite_check::{Error, ReadAt, Reads};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::run::GAP;
@@ -131,11 +131,6 @@ impl ReadAt for File {
 
     fn file(&self) -> Option<&Path> {
         Some(&self.path)
-    }
-
-    fn origin(&self) -> Option<Origin> {
-        let version = self.length.to_string();
-        Some(Origin { location: self.path.to_str()?.to_owned(), version })
     }
 
     fn bytes(&self) -> Result<&[u8], Error> {

@@ -33,7 +33,6 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--full", action="store_true",
                         help="look at all float tensors even if the model is clean")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    parser.add_argument("--html", metavar="FILE", help="write a page with the graph")
     options = parser.parse_args(arguments)
     try:
         dims = {name: int(size) for name, size in (each.split("=") for each in options.dim)}
@@ -63,8 +62,6 @@ def main(arguments: Sequence[str]) -> int:
             full=options.full,
             custom_ops=options.custom_ops,
         )
-        if options.html:
-            report.to_html(options.html)
     except Exception as error:  # The runtime has no common class of errors.
         notes = getattr(error, "__notes__", [])
         print("\n".join([f"nonfinite trace: {error}", *notes]), file=sys.stderr)

@@ -11,9 +11,6 @@ from onnx import GraphProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 from nonfinite.trace.model import constant
 
-# The size of a dimension that the model leaves open, except the first one, which becomes 1.
-OPEN_SIZE = 32
-
 # Types that numpy has no name for. Arrays of the unsigned type of the same width are their bits;
 # arrays of ml_dtypes are taken, too.
 BITS: dict[int, Any] = {
@@ -53,19 +50,16 @@ def complete(
     shapes: Mapping[str, Sequence[int]],
     values: Mapping[str, float],
     seed: int,
-    size: int = OPEN_SIZE,
-    last: bool = False,
 ) -> dict[str, np.ndarray]:
     """The given inputs as arrays. The others are random: normal numbers, booleans, and the integers
     0 and 1.
 
     `dims` gives sizes by the names of open dimensions, `shapes` gives shapes by the names of
-    inputs, and `values` gives numbers that fill inputs. Other open dimensions have `size`, or only
-    the `last` dimension of an input does; the first one is 1.
+    inputs, and `values` gives numbers that fill inputs.
 
     Raises TypeError for given inputs that are no mapping, and ValueError for a name that the model
-    does not have, for a given array of another type than the model's, and for an input that is no
-    tensor of numbers.
+    does not have, for a given array of another type than the model's, for an input that is no
+    tensor of numbers, and for a random input with a size that is not known.
     """
     if not isinstance(given, Mapping):
         raise TypeError(f"inputs is a {type(given).__name__}, and must be a dict of arrays by name")
@@ -91,34 +85,15 @@ def complete(
     if more := dims.keys() - params:
         raise ValueError(f"the model has no dimensions {sorted(more)}; it has {sorted(params)}")
     source = np.random.default_rng(seed)
-    # A dimension that comes first somewhere, such as the batch, is 1 everywhere.
-    ones = {dim.dim_param for value in open_ for dim in _dims(value)[:1]} - {""}
     made = {name: _array(known[name], array) for name, array in given.items()}
     for value in open_:
         name = value.name
-        shape = shapes.get(name, _shape(value, {**dict.fromkeys(ones, 1), **dims}, size, last))
-        made[name] = _random(value, shape, source)
+        made[name] = _random(value, shapes[name] if name in shapes else _shape(value, dims), source)
         if name in values:
             if value.type.tensor_type.elem_type in BITS:
                 raise ValueError(f"numpy has no type for the value of input {name}: give the input")
             made[name] = np.full_like(made[name], values[name])
     return made
-
-
-def other_sizes(graph: GraphProto) -> list[int]:
-    """Sizes for open dimensions, of a model that does not run with `OPEN_SIZE`: usual ones, and
-    those that the constants of its own nodes name."""
-    constants, named = _constants(graph), set[int]()
-    for node in graph.node:
-        tensors = [constants[name] for name in node.input[1:] if name in constants]
-        if node.op_type in ("MatMul", "Gemm"):
-            named |= {tensor.dims[0] for tensor in tensors if tensor.dims}
-        elif node.op_type in ("Reshape", "Slice", "Pad", "Expand", "Split"):
-            for tensor in tensors:
-                if tensor.data_type == TensorProto.INT64 and np.prod(tensor.dims) < 16:
-                    numbers = numpy_helper.to_array(tensor).ravel()
-                    named |= {*map(int, numbers), int(np.prod(numbers[numbers > 0]))}
-    return [OPEN_SIZE, 256, 512, 1, 224, 64, *sorted(x for x in named if 1 < x <= 4096)[:16]]
 
 
 def compared(graph: GraphProto) -> dict[str, list[float]]:
@@ -146,16 +121,36 @@ def _dims(value: ValueInfoProto) -> list[Any]:
     return list(value.type.tensor_type.shape.dim)
 
 
-def _shape(
-    value: ValueInfoProto, named: Mapping[str, int], size: int, only_last: bool
-) -> list[int]:
+def _shape(value: ValueInfoProto, named: Mapping[str, int]) -> list[int]:
+    """The sizes of an input. Raises ValueError if one of them is not known."""
+    tensor = value.type.tensor_type
     # Some exporters write 0 or -1 for an open dimension.
     shape = [
-        dim.dim_value if dim.dim_value > 0 else named.get(dim.dim_param) for dim in _dims(value)
+        dim.dim_value if dim.dim_value > 0 else named.get(dim.dim_param) for dim in tensor.shape.dim
     ]
-    first = max(len(shape) - 1, 1) if only_last else 1
-    return [one if one is not None else size if axis >= first else 1
-            for axis, one in enumerate(shape)]  # fmt: skip
+    if tensor.HasField("shape") and None not in shape:
+        return [size for size in shape if size is not None]
+    name, sizes = value.name, _takes(value)
+    example = ",".join("SIZE" if size is None else str(size) for size in shape) or "SIZE,SIZE"
+    params = [dim.dim_param for dim in tensor.shape.dim if dim.dim_param]
+    named_size = next((each for each in params if each not in named), None)
+    by_name = f", dims={{{named_size!r}: SIZE}} (--dim {named_size}=SIZE)" if named_size else ""
+    raise ValueError(
+        f"the model leaves sizes of input {name} open: {sizes}. Give its shape: "
+        f"shapes={{{name!r}: [{example.replace(',', ', ')}]}} (--shape {name}={example}){by_name}; "
+        f"or give an array: inputs={{{name!r}: array}} (--input X.npz)"
+    )
+
+
+def _takes(value: ValueInfoProto) -> str:
+    """The shape of an input as the model has it, in words."""
+    tensor = value.type.tensor_type
+    if not tensor.HasField("shape"):
+        return "it has no shape"
+    # Some exporters write 0 or -1 for an open dimension.
+    sizes = [str(dim.dim_value) if dim.dim_value > 0 else dim.dim_param or "?"
+             for dim in tensor.shape.dim]  # fmt: skip
+    return f"[{', '.join(sizes)}]"
 
 
 def _random(
@@ -199,11 +194,8 @@ def fit(graph: GraphProto, arrays: Mapping[str, np.ndarray]) -> None:
         pairs = zip(dims, given, strict=False)
         wrong = any(dim.dim_value > 0 and dim.dim_value != size for dim, size in pairs)
         if wrong or len(dims) != len(given):
-            sizes = [str(dim.dim_value) if dim.dim_value > 0 else dim.dim_param or "?"
-                     for dim in dims]  # fmt: skip
             raise ValueError(
-                f"input {value.name} has the shape {list(given)}; the model takes "
-                f"[{', '.join(sizes)}]"
+                f"input {value.name} has the shape {list(given)}; the model takes {_takes(value)}"
             )
 
 

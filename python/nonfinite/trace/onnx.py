@@ -42,8 +42,7 @@ from nonfinite.trace.model import Graph, Key, NodePlace
 from nonfinite.trace.names import tag, untagged
 from nonfinite.trace.native import FLOATS, Library
 from nonfinite.trace.overflow import halves
-from nonfinite.trace.picture import picture
-from nonfinite.trace.prepare import LEVELS, Prepared, TraceOptions, session
+from nonfinite.trace.prepare import LEVELS, Prepared, TraceOptions
 from nonfinite.trace.report import Trace
 from nonfinite.trace.results import Look
 from nonfinite.trace.run import Run
@@ -79,11 +78,10 @@ def trace_onnx(
 
     `inputs` has arrays by the names of inputs. Types that numpy lacks are passed as their bits
     (uint16 or uint8), or as arrays of ml_dtypes. Inputs without an array are random, of the model's
-    shapes; `dims` gives sizes by the names of open dimensions, and `shapes` gives shapes by the
-    names of inputs. Other open dimensions are 1 (the first one of an input) or 32. If the model
-    does not run, other sizes are tried, also those of its own constants. `values` gives numbers
-    that fill inputs, such as a sample rate. A model that does not run with any of them raises the
-    error of the runtime, with a note of what was tried.
+    shapes. Where the model leaves sizes open, `dims` gives them by the names of dimensions, and
+    `shapes` gives shapes by the names of inputs. `values` gives numbers that fill inputs, such as a
+    sample rate. A model that does not run with random inputs raises the error of the runtime, with
+    a note of their shapes and values.
 
     `allow`: names of nodes or tensors, with `*` as in file names. Infinities from there are
     intended. `threads`: of the runtime. `level`: "ALL", "EXTENDED", "BASIC" or "ORIGINAL"; by
@@ -116,41 +114,31 @@ def trace_onnx(
         given: Mapping[str, Any] = {} if inputs is None else inputs
         arrays = inputs_.complete(graph, given, *options)
         inputs_.fit(graph, arrays)
+        random = {name: array for name, array in arrays.items() if name not in given}
         try:
             report = tracer.trace(title, arrays, level, full)
         except Exception as error:
-            random = [name for name in arrays if name not in given]
-            others = (
-                inputs_.complete(graph, given, *options, size, last)
-                for size in inputs_.other_sizes(graph) for last in (False, True)
-            )  # fmt: skip
-            found = tracer.first_that_runs(others, inputs_.sizes(arrays)) if random else None
-            if found is None:
-                for note in _tried(graph, arrays, random):
-                    error.add_note(note)
-                raise
-            arrays = found
-            tracer.notes.clear()
-            report = tracer.trace(title, arrays, level, full)
+            for note in _what_to_give(graph, random):
+                error.add_note(note)
+            raise
     notes = [f"input {name} has no elements" for name, array in arrays.items() if not array.size]
-    if made := {name: array for name, array in arrays.items() if name not in given}:
-        notes.insert(0, f"the inputs are random: {inputs_.sizes(made)}")
+    if random:
+        notes.insert(0, f"the inputs are random: {inputs_.sizes(random)}")
     notes += [f"allow: no node and no output of a node has the name {name!r}"
               for name in tracer.unknown()]  # fmt: skip
     return dataclasses.replace(report, notes=(*notes, *report.notes))
 
 
-def _tried(graph: GraphProto, arrays: Mapping[str, np.ndarray], random: Sequence[str]) -> list[str]:
+def _what_to_give(graph: GraphProto, random: Mapping[str, np.ndarray]) -> list[str]:
     """What to do about random inputs that do not fit."""
     if not random:
         return []
-    tried = inputs_.sizes({name: arrays[name] for name in random})
     numbers = [
         f"The model compares {name} with {', '.join(map(str, dict.fromkeys(numbers)))}."
         for name, numbers in inputs_.compared(graph).items() if name in random
     ]  # fmt: skip
     return [
-        f"the inputs were random: {tried}. Other sizes did not run either. Give shapes (--shape "
+        f"the inputs were random: {inputs_.sizes(random)}. Give other shapes (--shape "
         "INPUT=1,512), numbers (--value INPUT=16000), or arrays (--input X.npz).", *numbers,
     ]  # fmt: skip
 
@@ -234,27 +222,6 @@ class Tracer:
                 run.refine(inner)
                 return self._report(title, run, weights)
 
-    def first_that_runs(
-        self, candidates: Iterable[dict[str, np.ndarray]], failed: str
-    ) -> dict[str, np.ndarray] | None:
-        """The first inputs with which the model runs. They have other sizes than `failed`."""
-        tried = {failed}
-        try:
-            ran = session(self.model, self.folder, self.options.make("BASIC"))
-        except Exception:  # The model does not load. The error of the trace says why.
-            return None
-        for arrays in candidates:
-            sizes = inputs_.sizes(arrays)
-            if sizes in tried or max(array.size for array in arrays.values()) > 1 << 24:
-                continue
-            tried.add(sizes)
-            try:
-                ran.run_with_ort_values(None, inputs_.feeds(self.model.graph, arrays))
-            except Exception:
-                continue
-            return arrays
-        return None
-
     def _run(self, arrays: dict[str, Any], levels: Sequence[str], full: bool) -> Run:
         """The first of the levels that works. ORIGINAL: as the runtime writes the graph without
         optimising it, or else as it is."""
@@ -284,8 +251,8 @@ class Tracer:
         first = run.first
         reached: tuple[str, ...] = ()
         if first is not None and first.event is not None:
-            places, _ = run.judge.reached(first.place)
-            nodes = [node for place in places for node in run.names.nodes(place)]
+            reaching = run.judge.reached(first.place)
+            nodes = [node for place in reaching for node in run.names.nodes(place)]
             reached = tuple(dict.fromkeys(n.label for n in nodes if n not in first.nodes))
         if not run.prepared.keys:
             self.notes.append("no node of the graph that ran can make a NaN or an infinity")
@@ -303,5 +270,4 @@ class Tracer:
             peaks=tuple(run.peaks()),
             sinks=len(run.prepared.keys),
             notes=tuple(self.notes),
-            picture=picture(run, first) if first else {},
         )

@@ -93,7 +93,7 @@ class Judge:
             formal: actual for scope in graph.scopes for formal, actual in graph.arguments(scope)
         }
         outputs = [value.name for value in graph.main.graph.output]
-        self._results = {graph.key(graph.main, name): name for name in outputs}
+        self._results = {graph.key(graph.main, name) for name in outputs}
         self.judged = self._judge()
 
     def _judge(self) -> list[Judged]:
@@ -214,19 +214,16 @@ class Judge:
         ]
         return bool(found) and all(each in self.intended for each in found)
 
-    def reached(self, start: NodePlace) -> tuple[list[NodePlace], list[str | NodePlace]]:
-        """The nodes that the values of a node reached, and the outputs of the model or the
-        operations that hide them. Intended masks do not count as reached outputs."""
-        places: dict[NodePlace, None] = {}
-        ends: list[str | NodePlace] = []
-        for _, users, stops, _ in self._walk(self._graph.outputs_of(start)):
-            places.update(dict.fromkeys(users))
-            ends += stops
+    def reached(self, start: NodePlace) -> list[NodePlace]:
+        """The nodes that the values of a node reached."""
+        walk = self._walk(self._graph.outputs_of(start))
+        places = dict.fromkeys(user for _, users, _, _ in walk for user in users)
         places.pop(start, None)
-        return list(places), ends
+        return list(places)
 
     def reaches(self, start: NodePlace) -> bool:
-        """Whether `reached` has ends. One walk answers for all nodes."""
+        """Whether the values of a node reach an output of the model or an operation that hides
+        them. Intended masks do not count as reached outputs. One walk answers for all nodes."""
         return not self._reaching.isdisjoint(self._graph.outputs_of(start))
 
     @cached_property
@@ -235,10 +232,10 @@ class Judge:
         before: dict[Key, list[Key]] = defaultdict(list)
         found: dict[Key, None] = {}
         starts = [key for each in self.judged for key in self._graph.outputs_of(each.place)]
-        for key, _, ends, onward in self._walk(starts):
+        for key, _, is_end, onward in self._walk(starts):
             for each in onward:
                 before[each].append(key)
-            if ends:
+            if is_end:
                 found[key] = None
         waiting = list(found)
         while waiting:
@@ -249,9 +246,9 @@ class Judge:
 
     def _walk(
         self, starts: list[Key]
-    ) -> Iterator[tuple[Key, list[NodePlace], list[str | NodePlace], list[Key]]]:
-        """The bad tensors on the way from these. For each the nodes that it made bad, the ends, and
-        the tensors to which its values go."""
+    ) -> Iterator[tuple[Key, list[NodePlace], bool, list[Key]]]:
+        """The bad tensors on the way from these. For each the nodes that it made bad, whether its
+        values come to an end, and the tensors to which they go."""
         graph = self._graph
         waiting = list(dict.fromkeys(starts))
         seen = set(waiting)
@@ -259,17 +256,16 @@ class Judge:
             if not self._events[key] and key not in graph.sequences:
                 continue
             places: list[NodePlace] = []
-            ends: list[str | NodePlace] = [self._results[key]] if key in self._results else []
+            is_end = key in self._results
             onward = [*graph.onward[key]]
             for user in graph.users[key]:
                 outputs = graph.outputs_of(user)
-                if self._hides(user, key):
-                    ends.append(user)
+                is_end = is_end or self._hides(user, key)
                 sequence = not user.inner and not graph.sequences.isdisjoint(outputs)
                 if sequence or any(self._events[out] for out in outputs):
                     places.append(user)
                     onward += outputs
-            yield key, places, ends, onward
+            yield key, places, is_end, onward
             waiting += [each for each in dict.fromkeys(onward) if each not in seen]
             seen.update(onward)
 

@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 # The kinds of findings. docs/trace.md has the definitions.
@@ -182,8 +182,6 @@ class Results:
     sinks: int
     """How many tensors were looked at."""
     notes: tuple[str, ...]
-    picture: "dict[str, Any]" = field(default_factory=dict, repr=False, compare=False)
-    """What the HTML page draws."""
 
     @property
     def clean(self) -> bool:
@@ -194,12 +192,7 @@ class Results:
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON has it. NaN and infinities do not occur."""
-        made = {
-            name.name: getattr(self, name.name)
-            for name in dataclasses.fields(self)
-            if name.name != "picture"
-        }
-        return {"clean": self.clean, **as_json(made)}
+        return {"clean": self.clean, **as_json(self)}
 
     def to_json(self) -> str:
         """The report as JSON."""

@@ -1,9 +1,7 @@
 //! Checks of files.
 
-use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use nonfinite_check::lint::Linter;
 use nonfinite_check::{Error, Options, Report};
@@ -15,7 +13,7 @@ use pyo3::types::PyDict;
 
 use super::document::Document;
 use super::error;
-use super::running::{Watch, no_progress, run};
+use super::running::{Watch, run};
 use super::settings::{self, Settings};
 
 /// Checks files, folders and patterns.
@@ -111,20 +109,4 @@ pub(crate) fn check_one(
     let report = run(&watch, progress, work)?;
     let report = report.map_err(|error| error::of_check(py, &error, &path))?;
     Ok(Document::of_one(&path, report, settings.strict()))
-}
-
-/// The files that these arguments lead to. Some may hold no tensors.
-#[pyfunction]
-pub(crate) fn list_paths(
-    py: Python<'_>,
-    paths: Vec<PathBuf>,
-    options: &Bound<'_, PyDict>,
-) -> PyResult<Vec<OsString>> {
-    let watch = Arc::<Watch>::default();
-    let options = Settings::new(options)?.options(watch.clone());
-    run(&watch, &no_progress(py), move || {
-        // Text for Python: `pathlib.Path` would change `./x` and `s3://x`.
-        let found = paths.iter().flat_map(|path| inputs::paths(path, &options));
-        found.map(PathBuf::into_os_string).collect()
-    })
 }

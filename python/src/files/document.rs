@@ -41,12 +41,6 @@ impl Document {
     }
 }
 
-/// A page with the style of `nonfinite check --html`. `title` is text, `body` is HTML.
-#[pyfunction]
-pub(super) fn html_page(title: &str, body: &str) -> String {
-    html::page(title, body, "")
-}
-
 #[pymethods]
 impl Document {
     /// The document of `pickle`.

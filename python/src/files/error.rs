@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use nonfinite_check::{Asks, Error, work};
+use nonfinite_check::Error;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
@@ -30,21 +30,12 @@ pub(super) fn of_check(py: Python<'_>, error: &Error, path: &Path) -> PyErr {
         }
         Error::Changed(_) => "ChangedError",
         Error::Remote { .. } => "RemoteError",
-        Error::NotBuilt(_) => "NotBuiltError",
+        Error::NotBuilt => "NotBuiltError",
         _ if error.is_unknown() => "UnknownFormatError",
         _ => "InvalidFileError",
     };
-    let hint = error.asks().map(|asks| format!(" ({})", argument(&asks))).unwrap_or_default();
+    let hint = if error.exceeds_max_bytes() { " (max_bytes)" } else { "" };
     of_class(py, class, format!("{error}{hint}"), path)
-}
-
-/// The keyword argument that sets an option, with an example of its value if that is not a number.
-fn argument(asks: &Asks) -> String {
-    let name = match asks {
-        Asks::TakenAs { .. } => "as_",
-        Asks::MaxBytes => "max_bytes",
-    };
-    asks.example().map_or(name.to_owned(), |example| format!("{name}={example:?}"))
 }
 
 /// An `OSError` with the number of the error and the path, as `open` raises it. Python chooses the
@@ -68,16 +59,3 @@ fn of_system(error: &io::Error, path: &Path) -> PyErr {
 /// Numbers of errors in C, the same on all systems with a wheel.
 const ENOENT: i32 = 2;
 const EISDIR: i32 = 21;
-
-/// The exception for a plan, a piece or tallies.
-pub(super) fn of_work(py: Python<'_>, error: &work::Error, path: &Path) -> PyErr {
-    match error {
-        work::Error::Check(error) => of_check(py, error, path),
-        _ => of_class(py, "ClusterError", error.to_string(), path),
-    }
-}
-
-/// The exception for JSON that is no plan, no piece or no tallies.
-pub(super) fn of_json(py: Python<'_>, error: &serde_json::Error) -> PyErr {
-    of_class(py, "ClusterError", format!("not a part of a plan: {error}"), Path::new(""))
-}

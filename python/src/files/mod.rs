@@ -1,11 +1,11 @@
-//! The checker of files, the pieces of a cluster, and the command.
+//! The checker of files, and the command.
 //!
-//! Documents, plans, pieces and tallies pass the border to Python as JSON, in the form of the
-//! checker. The Python modules `report` and `cluster` read it.
+//! Documents pass the border to Python as JSON, in the form of the checker. The Python module
+//! `report` reads it.
 
 mod check;
-mod cluster;
 mod command;
+mod distributed;
 mod document;
 mod error;
 mod running;
@@ -19,11 +19,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check::check_paths, module)?)?;
     module.add_function(wrap_pyfunction!(check::check_one, module)?)?;
     module.add_function(wrap_pyfunction!(check::lint_paths, module)?)?;
-    module.add_function(wrap_pyfunction!(check::list_paths, module)?)?;
-    module.add_function(wrap_pyfunction!(document::html_page, module)?)?;
-    module.add_function(wrap_pyfunction!(cluster::plan_file, module)?)?;
-    module.add_function(wrap_pyfunction!(cluster::look_at_pieces, module)?)?;
-    module.add_function(wrap_pyfunction!(cluster::add_tallies, module)?)?;
-    module.add_function(wrap_pyfunction!(cluster::merge_file, module)?)?;
-    module.add_function(wrap_pyfunction!(cluster::merge_paths, module)?)
+    module.add_function(wrap_pyfunction!(distributed::list_files, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::look_at_file, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::merge_paths, module)?)
 }

@@ -49,7 +49,7 @@ fn of_option(value: &Bound<'_, PyAny>, name: &str, error: PyErr) -> PyErr {
 ///
 /// # Errors
 /// ValueError for less than 1.
-pub(super) fn threads(threads: Option<isize>) -> PyResult<Option<NonZeroUsize>> {
+fn threads(threads: Option<isize>) -> PyResult<Option<NonZeroUsize>> {
     let number = |threads: isize| {
         let number = usize::try_from(threads).ok().and_then(NonZeroUsize::new);
         number.ok_or_else(|| {
@@ -115,7 +115,6 @@ impl Settings {
         let how = How {
             allow: list(options, "allow")?,
             fail_on: parsed(&fail_on, "fail_on")?,
-            taken_as: list(options, "as_")?,
             limits: limits(options)?,
         };
         Ok(Self {

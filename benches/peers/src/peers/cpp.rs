@@ -1,5 +1,5 @@
-//! Built by the C++ compilers (cpp/, build.rs): Google Highway, xsimd, Eigen, and the plain loops
-//! of gcc and clang.
+//! Built by the C++ compilers (cpp/, build.rs): Google Highway, and the plain loops of gcc and
+//! clang.
 
 use std::ffi::c_void;
 
@@ -18,7 +18,7 @@ macro_rules! entries {
     };
 }
 entries! {
-    peer_highway_avx2 peer_highway_avx512 peer_eigen peer_xsimd peer_gcc_avx2 peer_gcc_avx512
+    peer_highway_avx2 peer_highway_avx512 peer_gcc_avx2 peer_gcc_avx512
 }
 #[cfg(clang)]
 entries! {
@@ -31,8 +31,6 @@ type Peer = (&'static str, &'static str, bool, Entry);
 const PEERS: &[Peer] = &[
     ("highway avx2", "", false, peer_highway_avx2),
     ("highway avx512", "", true, peer_highway_avx512),
-    ("eigen avx2", "", false, peer_eigen),
-    ("xsimd avx2", "", false, peer_xsimd),
     ("gcc avx2", "gcc bits avx2", false, peer_gcc_avx2),
     ("gcc avx512", "gcc bits avx512", true, peer_gcc_avx512),
     #[cfg(clang)]

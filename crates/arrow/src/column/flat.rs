@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use nonfinite::{Predicate, TensorView};
-
-use super::{arrow_array, arrow_buffer, arrow_schema};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float16Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, RunEndIndexType,
@@ -14,6 +11,7 @@ use arrow_buffer::{
     ArrowNativeType, BooleanBuffer, BooleanBufferBuilder, MutableBuffer, NullBuffer,
 };
 use arrow_schema::DataType;
+use nonfinite::{Predicate, TensorView};
 
 /// Whether arrays of this type have one floating-point number a row.
 pub(super) fn is_flat(data_type: &DataType) -> bool {

@@ -1,17 +1,16 @@
-//! Columns of one version of arrow: of that in the module above.
+//! Columns, and the questions that one can ask of them.
 
 mod flat;
 mod nested;
 mod question;
 mod visit;
 
-use nonfinite::{Census, Predicate};
-
-use super::{arrow_array, arrow_buffer, arrow_schema};
-use crate::Error;
 use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_buffer::{BooleanBuffer, BooleanBufferBuilder, NullBuffer};
 use arrow_schema::DataType;
+use nonfinite::{Census, Predicate};
+
+use crate::Error;
 use question::{Count, Position, Question, TakeCensus, ValidCount};
 pub use visit::Values;
 use visit::Visit;

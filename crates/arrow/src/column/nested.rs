@@ -1,12 +1,13 @@
 //! Lists and structs: questions go down to the values, and rows come up again.
 
-use super::question::Question;
-use super::visit::{Values, Visit};
-use super::{arrow_array, arrow_buffer, arrow_schema, flat};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, GenericListArray, GenericListViewArray, OffsetSizeTrait};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::DataType;
+
+use super::flat;
+use super::question::Question;
+use super::visit::{Values, Visit};
 
 /// The answer for all values of the array that are no nulls. Indices are rows of the array.
 pub(super) fn ask<Q: Question>(array: &dyn Array, question: &Q) -> Q::Answer {

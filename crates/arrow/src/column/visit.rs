@@ -1,12 +1,12 @@
 //! All values of an array, where they lie.
 
-use nonfinite::Predicate;
-
-use super::{arrow_array, arrow_buffer, arrow_schema, flat};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, GenericListArray, GenericListViewArray, OffsetSizeTrait};
 use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
 use arrow_schema::DataType;
+use nonfinite::Predicate;
+
+use super::flat;
 
 /// Rows of a dictionary or of a run-end encoded array that are decoded at a time.
 const ROWS: usize = 16 << 10;

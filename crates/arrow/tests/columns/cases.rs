@@ -2,12 +2,6 @@
 
 use std::sync::Arc;
 
-use nonfinite_arrow::{Error, Predicate};
-use quickcheck::QuickCheck;
-
-use super::oracle::Value;
-use super::random::Random;
-use super::{Column, arrow_array, arrow_buffer, arrow_schema, oracle};
 use arrow_array::types::Int32Type;
 use arrow_array::{
     Array, ArrayRef, BooleanArray, DictionaryArray, FixedSizeListArray, Float32Array, Float64Array,
@@ -15,6 +9,12 @@ use arrow_array::{
 };
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{DataType, Field};
+use nonfinite_arrow::{Column, Error, Predicate};
+use quickcheck::QuickCheck;
+
+use crate::oracle;
+use crate::oracle::Value;
+use crate::random::Random;
 
 /// Compares all answers with those of the values of each row. `valid` are the rows that are no
 /// nulls.
@@ -183,7 +183,7 @@ fn an_entry_counts_as_often_as_keys_refer_to_it() {
 fn values_of_null_lists_count_as_nothing() {
     let values = Arc::new(Float32Array::from(vec![f32::NAN, 1.0, f32::INFINITY]));
     let field = Arc::new(Field::new("item", DataType::Float32, true));
-    let offsets = super::arrow_buffer::OffsetBuffer::from_lengths([1, 2]);
+    let offsets = OffsetBuffer::from_lengths([1, 2]);
     let array = ListArray::new(field, offsets, values, Some(vec![false, true].into()));
     let column = Column::new(&array).unwrap();
     assert_eq!((column.count(Predicate::Nan), column.position(Predicate::Inf)), (0, Some(1)));

@@ -1,5 +1,5 @@
-//! Columns of each version of arrow, against a loop over rows that uses arrow's own accessors.
-#![allow(clippy::duplicate_mod, reason = "one source for each version of arrow")]
+//! Columns against a loop over rows that uses arrow's own accessors.
 
-mod v59;
-mod v60;
+mod cases;
+mod oracle;
+mod random;

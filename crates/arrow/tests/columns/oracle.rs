@@ -2,19 +2,17 @@
 
 use std::num::FpCategory;
 
-use nonfinite_arrow::{Census, Occurrences, Predicate, Stats};
-
-use super::arrow_array;
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type, Float64Type, Int16Type, Int32Type};
+use arrow_schema::DataType;
+use nonfinite_arrow::{Census, Occurrences, Predicate, Stats};
 
 /// A value, exactly, and what kind of number it is in the format of its array.
 pub(super) type Value = (f64, FpCategory);
 
 /// Appends the values of a row that are no nulls.
 pub(super) fn values(array: &dyn Array, row: usize, out: &mut Vec<Value>) {
-    use super::arrow_schema::DataType;
     if array.is_null(row) {
         return;
     }

@@ -2,10 +2,6 @@
 
 use std::sync::Arc;
 
-use half::f16;
-use quickcheck::{Arbitrary, Gen};
-
-use super::{arrow_array, arrow_buffer, arrow_schema};
 use arrow_array::types::{Int16Type, Int32Type};
 use arrow_array::{
     Array, ArrayRef, DictionaryArray, FixedSizeListArray, Float16Array, Float32Array, Float64Array,
@@ -13,6 +9,8 @@ use arrow_array::{
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::Field;
+use half::f16;
+use quickcheck::{Arbitrary, Gen};
 
 /// An array, perhaps a slice.
 #[derive(Clone, Debug)]

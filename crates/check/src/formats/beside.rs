@@ -19,8 +19,7 @@ impl FileRange {
                 Data::Other { source: Arc::clone(&self.0), range: self.range(&range) }
             }
             Data::Decoded(inner) => Data::Decoded(Box::new(Moved { inner, place: self.clone() })),
-            // A column keeps the bytes of its file.
-            data @ (Data::Other { .. } | Data::Owned(_) | Data::Column(_)) => data,
+            data @ (Data::Other { .. } | Data::Owned(_)) => data,
         };
         Tensor { data, ..tensor }
     }
@@ -70,10 +69,6 @@ struct Moved {
 impl Decode for Moved {
     fn length(&self) -> usize {
         self.inner.length()
-    }
-
-    fn other(&self) -> Option<&dyn ReadAt> {
-        Some(&*self.place.0)
     }
 
     fn open<'a>(&'a self, _: &'a [u8]) -> io::Result<Box<dyn Read + 'a>> {

@@ -8,11 +8,7 @@
 //! the description of the tensors that is really there, not with what the file claims: a tensor
 //! takes about 1 KB in its reader and its report, whatever the length of its description is.
 
-#[cfg(feature = "tables")]
-pub mod arrow;
 mod beside;
-#[cfg(feature = "tables")]
-mod columns;
 mod ggml_types;
 pub mod gguf;
 pub mod index;
@@ -20,13 +16,9 @@ pub mod npy;
 pub mod npz;
 pub mod onnx;
 mod opaque;
-#[cfg(feature = "tables")]
-pub mod parquet;
 pub mod pytorch;
 pub mod safetensors;
 mod signatures;
-#[cfg(feature = "tables")]
-mod unwinding;
 
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
@@ -47,10 +39,6 @@ static READERS: &[&Reader] = &[
     &pytorch::CHECKPOINT,
     &safetensors::READER,
     &onnx::READER,
-    #[cfg(feature = "tables")]
-    &arrow::READER,
-    #[cfg(feature = "tables")]
-    &parquet::READER,
 ];
 
 /// The bytes at the beginning that are enough to tell apart the formats with a header there.
@@ -60,15 +48,13 @@ const BEGINNING: usize = 16;
 const HEADER: usize = 64 << 10;
 
 /// No row of the table fits.
-fn unknown() -> Error {
+pub(crate) fn unknown() -> Error {
     Error::Unknown { known: FileFormat::all().map(FileFormat::name).collect() }
 }
 
 /// The reason if no row of the table fits bytes with this beginning.
 fn no_format(bytes: &[u8]) -> Error {
-    let not_built = || signatures::not_built(bytes).map(Error::NotBuilt);
-    let not_read = || signatures::not_read(bytes).map(Error::NotRead);
-    not_built().or_else(not_read).unwrap_or_else(unknown)
+    signatures::not_read(bytes).map_or_else(unknown, Error::NotRead)
 }
 
 impl FileFormat {
@@ -106,8 +92,8 @@ impl FileFormat {
     /// As [`FileFormat::detect`] of a whole file, with the reason if there is no format.
     ///
     /// # Errors
-    /// [`Error::NotBuilt`], [`Error::NotRead`], [`Error::LfsPointer`], [`Error::Text`],
-    /// [`Error::Picture`] or [`Error::Unknown`].
+    /// [`Error::NotRead`], [`Error::LfsPointer`], [`Error::Text`], [`Error::Picture`] or
+    /// [`Error::Unknown`].
     pub(crate) fn of_file(bytes: &[u8], path: Option<&Path>) -> Result<Self, Error> {
         if bytes.starts_with(signatures::LFS_POINTER) {
             return Err(Error::LfsPointer);
@@ -148,16 +134,13 @@ impl FileFormat {
                 tensors.map(Contents::from).map_err(|error| Error::refused(self, error))
             }
             Read::Whole(_) => self.contents(Input { bytes: source.bytes()?, path }),
-            Read::Shared(read) => {
-                read(source.shared()?).map_err(|error| Error::refused(self, error))
-            }
         }
     }
 
     /// The format of a file, by its first bytes or its name.
     ///
     /// # Errors
-    /// [`Error::NotBuilt`] or [`Error::Unknown`], and [`Error::Io`] if the file cannot be read.
+    /// As [`FileFormat::of_file`], and [`Error::Io`] if the file cannot be read.
     pub(crate) fn of_source(source: &dyn ReadAt, path: Option<&Path>) -> Result<Self, Error> {
         let mut beginning = vec![0; BEGINNING.min(source.length())];
         source.read_exact_at(&mut beginning, 0).map_err(Error::Io)?;
@@ -180,9 +163,9 @@ pub fn shards(index: &Path) -> Vec<PathBuf> {
     names.into_iter().flatten().map(|name| index.with_file_name(name)).collect()
 }
 
-/// As [`shards`], for the index of this name on a server: the names of the shards. `open` opens the
-/// index, and is called only if the name is that of an index whose shards a server has, too.
-pub(crate) fn remote_shards(
+/// The names of the shards of a set, if this is the name of its index. The shards of such a set are
+/// files of their own. `open` opens the index, and is called only if the name is that of one.
+pub(crate) fn shards_of_set(
     name: &str,
     open: impl FnOnce() -> Option<Arc<dyn ReadAt>>,
 ) -> Vec<String> {
@@ -223,39 +206,19 @@ fn shards_in(
 
 #[cfg(test)]
 mod tests {
-    use super::signatures::not_built;
     use super::*;
 
-    /// A build with the reader detects the format. A build without it names the feature. No build
-    /// does both.
+    /// The index of a set is opened only if the name is that of an index.
     #[test]
-    fn tables_are_known_without_their_readers() {
-        let known: [(&[u8], _); 3] = [
-            (b"ARROW1\0\0", "arrow"),
-            (b"\xFF\xFF\xFF\xFF\x80\0\0\0", "arrow"),
-            (b"PAR1", "parquet"),
-        ];
-        for (bytes, name) in known {
-            let format = FileFormat::detect(bytes, None).map(FileFormat::name);
-            let built = cfg!(feature = "tables");
-            let expected = if built { (Some(name), None) } else { (None, Some("tables")) };
-            assert_eq!((format, not_built(bytes)), expected);
-        }
-        assert_eq!(not_built(b"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"), None);
-        assert_eq!(not_built(b""), None);
-    }
-
-    /// The index of a set on a server is opened only if the name is that of an index.
-    #[test]
-    fn shards_of_a_server() {
+    fn shards_of_a_set() {
         let index = br#"{"weight_map":{"x":"a.safetensors","y":"b.safetensors"}}"#;
         let open = || Some(Arc::new(&index[..]) as Arc<dyn ReadAt>);
-        let shards = remote_shards("model.safetensors.index.json", open);
+        let shards = shards_of_set("model.safetensors.index.json", open);
         assert_eq!(shards, ["a.safetensors", "b.safetensors"]);
         for name in ["a.safetensors", "model.json"] {
-            assert!(remote_shards(name, || unreachable!("no index")).is_empty());
+            assert!(shards_of_set(name, || unreachable!("no index")).is_empty());
         }
-        assert!(remote_shards("model.safetensors.index.json", || None).is_empty());
+        assert!(shards_of_set("model.safetensors.index.json", || None).is_empty());
     }
 
     #[test]

@@ -66,21 +66,16 @@ pub(super) fn content(member: &Member, archive: &[u8], otherwise: &str) -> Conte
 }
 
 fn of_bytes(bytes: &[u8], otherwise: &str) -> Content {
-    match what(bytes) {
+    match signatures::not_read(bytes) {
         None if is_text(bytes) || signatures::picture(bytes).is_some() => Content::NotFloat,
         _ => Content::Unreadable(Reason::Part(why(bytes, otherwise))),
     }
-}
-
-/// The kind of bytes that have no reader.
-fn what(bytes: &[u8]) -> Option<&'static str> {
-    signatures::not_read(bytes).or_else(|| signatures::not_built(bytes))
 }
 
 /// Why these bytes are not read: their kind if that is known, or else `otherwise`.
 fn why(bytes: &[u8], otherwise: &str) -> String {
     match FileFormat::detect(bytes, None) {
         Some(format) => format!("a file of the format {format}: files in files are not read"),
-        None => what(bytes).unwrap_or(otherwise).to_owned(),
+        None => signatures::not_read(bytes).unwrap_or(otherwise).to_owned(),
     }
 }

@@ -1,42 +1,29 @@
-//! Signatures of files that this build does not read. A message names the format, so that a user
+//! Signatures of files that this crate does not read. A message names the format, so that a user
 //! knows which files were not checked.
 
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// The signature of an Arrow file.
-pub(crate) const ARROW_FILE: &[u8] = b"ARROW1\0\0";
-/// The first bytes of each message of an Arrow stream.
-pub(crate) const ARROW_MESSAGE: &[u8] = b"\xFF\xFF\xFF\xFF";
-/// The signature of a Parquet file.
-pub(crate) const PARQUET: &[u8] = b"PAR1";
-
-/// Whether a file begins like an Arrow file or an Arrow stream. The first message of a stream is a
-/// schema.
-pub(crate) fn is_arrow(bytes: &[u8]) -> bool {
-    let stream = || {
-        let length = bytes.strip_prefix(ARROW_MESSAGE)?.first_chunk()?;
-        Some((1..1 << 30).contains(&i32::from_le_bytes(*length)))
-    };
-    bytes.starts_with(ARROW_FILE) || stream().unwrap_or(false)
-}
-
-/// Whether a file begins like a Parquet file.
-pub(crate) fn is_parquet(bytes: &[u8]) -> bool {
-    bytes.starts_with(PARQUET)
-}
-
-/// The feature with the reader of this file, if the build leaves it out.
-pub(crate) fn not_built(bytes: &[u8]) -> Option<&'static str> {
-    let is_table = is_arrow(bytes) || is_parquet(bytes);
-    (is_table && !cfg!(feature = "tables")).then_some("tables")
-}
-
 /// The first line of a pointer file of Git LFS.
 pub(crate) const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/";
 
+/// What a table is, and how to look at its columns.
+macro_rules! table {
+    ($format:literal) => {
+        concat!(
+            $format,
+            " file, which is a table and no model: in Python, read it with pyarrow and pass each ",
+            "chunk of a column to nonfinite.all_finite"
+        )
+    };
+}
+const ARROW: &str = table!("an Arrow");
+const PARQUET: &str = table!("a Parquet");
+
 /// Signatures of files that may hold tensors, and that this crate has no reader for.
-const NOT_READ: [(&[u8], &str); 8] = [
+const NOT_READ: [(&[u8], &str); 10] = [
+    (b"ARROW1\0\0", ARROW),
+    (b"PAR1", PARQUET),
     (b"\x89HDF\r\n\x1A\n", "an HDF5 file (Keras, NetCDF)"),
     (b"PK", "a zip archive"),
     (b"\x1F\x8B", "a file compressed by gzip"),
@@ -53,8 +40,17 @@ const PICKLES: RangeInclusive<u8> = 2..=5;
 /// The offset of the signature of a tar archive, and the signature.
 const TAR: (usize, &[u8]) = (257, b"ustar");
 
+/// Whether a file begins like a stream of Arrow: with the mark of a message, and its length.
+fn is_arrow_stream(bytes: &[u8]) -> bool {
+    let length = bytes.strip_prefix(b"\xFF\xFF\xFF\xFF").and_then(|rest| rest.first_chunk());
+    length.is_some_and(|length| (1..1 << 30).contains(&i32::from_le_bytes(*length)))
+}
+
 /// The kind of a file that may hold tensors, and that this crate has no reader for.
 pub(crate) fn not_read(bytes: &[u8]) -> Option<&'static str> {
+    if is_arrow_stream(bytes) {
+        return Some(ARROW);
+    }
     if bytes.get(TAR.0..).is_some_and(|bytes| bytes.starts_with(TAR.1)) {
         return Some("a tar archive");
     }
@@ -66,8 +62,12 @@ pub(crate) fn not_read(bytes: &[u8]) -> Option<&'static str> {
 
 /// The kind of a file that may hold tensors, and that only its name tells.
 pub(crate) fn not_read_by_name(path: &Path) -> Option<&'static str> {
-    let is_message = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("pb"));
-    is_message.then_some("a .pb file (a tensor of ONNX, or a graph of TensorFlow)")
+    match path.extension()?.to_ascii_lowercase().to_str()? {
+        "pb" => Some("a .pb file (a tensor of ONNX, or a graph of TensorFlow)"),
+        "arrow" | "arrows" | "feather" | "ipc" => Some(ARROW),
+        "parquet" => Some(PARQUET),
+        _ => None,
+    }
 }
 
 /// What a picture or a document is: files that lie beside models and hold no tensors. The end must
@@ -99,6 +99,28 @@ pub(crate) fn picture(bytes: &[u8]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Tables are named by their first bytes, and by their names if the bytes say nothing.
+    #[test]
+    fn tables() {
+        let stream = b"\xFF\xFF\xFF\xFF\x80\0\0\0";
+        for (bytes, what) in [(&b"ARROW1\0\0"[..], ARROW), (stream, ARROW), (b"PAR1", PARQUET)] {
+            assert_eq!(not_read(bytes), Some(what));
+        }
+        assert_eq!(not_read(b"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"), None);
+        assert_eq!(not_read(b"\xFF\xFF\xFF\xFF\0\0\0\0"), None);
+        assert_eq!(not_read(b""), None);
+        for (name, what) in [
+            ("x.arrow", Some(ARROW)),
+            ("x.ARROWS", Some(ARROW)),
+            ("x.feather", Some(ARROW)),
+            ("x.ipc", Some(ARROW)),
+            ("x.Parquet", Some(PARQUET)),
+            ("parquet", None),
+        ] {
+            assert_eq!(not_read_by_name(Path::new(name)), what, "{name}");
+        }
+    }
 
     /// A picture has its beginning and its end, and nothing before or behind them.
     #[test]

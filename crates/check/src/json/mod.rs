@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::{Serialize, Serializer};
 
 pub(crate) use not_looked_at::NotLookedAt;
-use not_looked_at::{Asked, Why};
+use not_looked_at::asks;
 use stats::{Above, Measured};
 
 use crate::model::{ByKind, Error, First, KindReport, Kinds, Storage};
@@ -78,7 +78,7 @@ pub fn lines(path: &Path, result: &Result<Report, Error>, listed: Listed) -> Str
         path: &path,
         tensor,
         error: error.map(Error::to_string),
-        asks: error.and_then(Error::asks).map(Asked::new),
+        asks: error.and_then(asks),
     };
     match result {
         Ok(report) => {
@@ -162,7 +162,7 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    asks: Option<Asked>,
+    asks: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -179,8 +179,8 @@ struct Tensor<'a> {
     elements: usize,
     bytes: usize,
     looked_at: &'static str,
-    #[serde(flatten)]
-    why: Option<Why<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     scales: Option<Scales<'a>>,
     #[serde(flatten)]
@@ -228,7 +228,7 @@ struct Element<'a> {
 
 impl<'a> Tensor<'a> {
     fn new(tensor: &'a TensorReport) -> Self {
-        let (looked_at, why, scales) = match &tensor.looked_at {
+        let (looked_at, reason, scales) = match &tensor.looked_at {
             LookedAt::Values => ("values", None, None),
             LookedAt::Scales { block, format, fields } => {
                 ("scales", None, Some(Scales { block: *block, format: format.name(), fields }))
@@ -236,7 +236,7 @@ impl<'a> Tensor<'a> {
             LookedAt::AlwaysFinite => ("always_finite", None, None),
             LookedAt::NotFloat => ("not_float", None, None),
             LookedAt::Unreadable(why) | LookedAt::Damaged(why) => {
-                ("unreadable", Some(Why::new(why)), None)
+                ("unreadable", Some(why.text()), None)
             }
         };
         let count = |of_kind: &'a KindReport| Count {
@@ -253,7 +253,7 @@ impl<'a> Tensor<'a> {
             elements: tensor.elements,
             bytes: tensor.bytes,
             looked_at,
-            why,
+            reason,
             scales,
             found: tensor.found.as_ref().map(count),
             stats: tensor.stats.as_deref().map(Measured::new),

@@ -1,10 +1,10 @@
-//! What was not looked at, and the option that would change this.
+//! What was not looked at.
 
 use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::model::{Asks, Error, Reason};
+use crate::model::Error;
 use crate::report::Report;
 
 /// A part of a file that could hold a NaN and was not looked at.
@@ -12,8 +12,9 @@ use crate::report::Report;
 pub(crate) struct NotLookedAt<'a> {
     /// The tensor or member. None for the whole file.
     name: Option<&'a str>,
-    #[serde(flatten)]
-    why: Why<'a>,
+    reason: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    asks: Option<&'static str>,
 }
 
 impl<'a> NotLookedAt<'a> {
@@ -21,44 +22,20 @@ impl<'a> NotLookedAt<'a> {
         match result {
             Ok(report) => report
                 .not_looked_at()
-                .map(|(tensor, why)| Self { name: tensor.name.as_deref(), why: Why::new(why) })
+                .map(|(tensor, why)| Self {
+                    name: tensor.name.as_deref(),
+                    reason: why.text().into(),
+                    asks: None,
+                })
                 .collect(),
             Err(error) => {
-                let asks = error.asks().map(Asked::new);
-                vec![Self { name: None, why: Why { reason: error.to_string().into(), asks } }]
+                vec![Self { name: None, reason: error.to_string().into(), asks: asks(error) }]
             }
         }
     }
 }
 
-/// A reason without the name of an option, and the option.
-#[derive(Serialize)]
-pub(super) struct Why<'a> {
-    reason: Cow<'a, str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    asks: Option<Asked>,
-}
-
-impl<'a> Why<'a> {
-    pub(super) fn new(reason: &'a Reason) -> Self {
-        Self { reason: reason.cause(), asks: reason.asks().map(Asked::new) }
-    }
-}
-
-/// An option, by its name in the schema.
-#[derive(Serialize)]
-pub(super) struct Asked {
-    option: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    example: Option<String>,
-}
-
-impl Asked {
-    pub(super) fn new(asks: Asks) -> Self {
-        let option = match asks {
-            Asks::TakenAs { .. } => "as",
-            Asks::MaxBytes => "max_bytes",
-        };
-        Self { option, example: asks.example() }
-    }
+/// The option that lets the check of a file go on, by its name in the schema.
+pub(super) fn asks(error: &Error) -> Option<&'static str> {
+    error.exceeds_max_bytes().then_some("max_bytes")
 }

@@ -113,10 +113,16 @@ impl Linter {
         self.keep(path, file, scanned)
     }
 
-    /// As [`work::plan`], with pieces that show lint what it needs.
+    /// Reads the header of a file and cuts its data into pieces of at most `most` bytes, without
+    /// reading the data. Elements, blocks and parts of tables stay whole. Data that has to be
+    /// decoded as a stream is one piece for each tensor. The pieces show lint what it needs.
+    ///
+    /// The stored members of an archive have checksums. Each member is cut into pieces for its
+    /// checksum, so bytes of numbers in it are in two pieces.
     ///
     /// # Errors
-    /// Those of [`work::plan`].
+    /// [`work::Error::Check`] if the file is not a whole, valid file of a known format, and
+    /// [`work::Error::NoPath`] unless all paths are UTF-8.
     pub fn plan(&mut self, file: &str, most: NonZeroUsize) -> Result<Plan, work::Error> {
         let File { source, format, contents, kinds, .. } = self.open(Path::new(file))?;
         Plan::new(&*source, format, &contents, &kinds, most, &self.options)
@@ -135,7 +141,9 @@ impl Linter {
         let (found, damaged) = work::covered(plan, tallies)?;
         let path = Path::new(plan.file());
         let file = self.open(path)?;
-        plan.verify(&*file.source, &file.contents.tensors, &self.options)?;
+        if !plan.is_of(&file.contents.tensors) {
+            return Err(Error::Changed(plan.file().to_owned()).into());
+        }
         let scanned = Scanned::new(&file.contents.tensors, found, damaged);
         Ok(self.keep(path, file, scanned)?)
     }

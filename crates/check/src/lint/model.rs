@@ -205,7 +205,6 @@ impl Window<'_> {
                 self.stream = Some((stream, range.end));
                 (bytes.len() == range.len()).then_some(bytes)
             }
-            Data::Column(_) => None,
         }
     }
 }

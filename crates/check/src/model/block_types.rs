@@ -1,4 +1,4 @@
-//! The table of quantised blocks, and blocks in what is sent to another machine: by their names.
+//! The table of quantised blocks, and blocks in what is sent to another process: by their names.
 //!
 //! Source: the block structs of ggml-common.h; sizes agree with the `gguf` package of PyPI.
 

@@ -29,10 +29,8 @@ impl Checksum {
 
     /// The path or URL of the file with the part. None for the input.
     pub(crate) fn file(&self) -> Option<PathBuf> {
-        let other = self.other.as_deref()?;
-        let path = other.file().map(Path::to_owned);
-        // Only bytes in memory have neither. They are no file beside the input.
-        path.or_else(|| Some(other.origin()?.location.into()))
+        // Bytes in memory are no file beside the input.
+        self.other.as_deref()?.file().map(Path::to_owned)
     }
 }
 

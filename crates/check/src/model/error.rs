@@ -5,7 +5,6 @@ use std::io;
 use std::path::PathBuf;
 
 use super::file_format::FileFormat;
-use super::reason::Asks;
 
 /// Why a file could not be checked.
 ///
@@ -56,10 +55,9 @@ pub enum Error {
     /// The file is of this kind. It may hold tensors, but this crate has no reader for it.
     #[error("not looked at: {0}")]
     NotRead(&'static str),
-    /// This build leaves out the reader of this format, or that of URLs. The feature of this name
-    /// adds it.
-    #[error("this build cannot read it: add --features {0} to the build")]
-    NotBuilt(&'static str),
+    /// This build cannot read URLs. The feature `remote` adds this.
+    #[error("this build cannot read it: add --features remote to the build")]
+    NotBuilt,
     /// The format names other files, and bytes alone have no folder.
     #[error("{0} names other files: give its path")]
     NoFolder(FileFormat),
@@ -110,8 +108,7 @@ pub enum Error {
         "claims {decoded} bytes of numbers in {file} bytes, more than the {most} that are taken"
     )]
     Expansion {
-        /// Bytes of numbers, nulls and lists that the file claims to hold in compressed or repeated
-        /// form, or leaves out.
+        /// Bytes of numbers that the file claims to hold in compressed or repeated form.
         decoded: u64,
         /// Bytes of the file.
         file: u64,
@@ -121,7 +118,7 @@ pub enum Error {
     /// [`Options::max_abs`](crate::Options::max_abs) is negative, infinite or NaN.
     #[error("the bound on magnitudes is {0}, and has to be finite and not negative")]
     MaxAbs(f64),
-    /// The file has changed since its header was read or its plan was made.
+    /// The file has changed since its header was read.
     #[error("{0} changed while it was checked")]
     Changed(String),
     /// The server of a URL cannot be reached, or refuses the request.
@@ -176,15 +173,13 @@ impl Error {
         }
     }
 
-    /// The option that lets the check go on, if there is one.
+    /// Whether a larger [`Options::max_bytes`](crate::Options::max_bytes) lets the check go on.
     #[must_use]
-    pub fn asks(&self) -> Option<Asks> {
+    pub fn exceeds_max_bytes(&self) -> bool {
         match self {
-            Self::Expansion { .. } | Self::Download { .. } | Self::StreamTooLong { .. } => {
-                Some(Asks::MaxBytes)
-            }
-            Self::Other { error, .. } => error.asks(),
-            _ => None,
+            Self::Expansion { .. } | Self::Download { .. } | Self::StreamTooLong { .. } => true,
+            Self::Other { error, .. } => error.exceeds_max_bytes(),
+            _ => false,
         }
     }
 
@@ -199,7 +194,7 @@ impl Error {
     /// the check failed.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
-        matches!(self, Self::NotRead(_) | Self::NotBuilt(_)) || self.is_no_format()
+        matches!(self, Self::NotRead(_) | Self::NotBuilt) || self.is_no_format()
     }
 }
 
@@ -225,17 +220,15 @@ mod tests {
     }
 
     #[test]
-    fn options_that_help() {
-        let expansion = Error::Expansion { decoded: 2, file: 1, most: 1 };
-        assert_eq!(expansion.asks(), Some(Asks::MaxBytes));
-        assert_eq!(download().asks(), Some(Asks::MaxBytes));
-        assert_eq!(other(download()).asks(), Some(Asks::MaxBytes));
-        assert_eq!(text().asks(), None);
+    fn bounds_that_were_too_low() {
+        assert!(Error::Expansion { decoded: 2, file: 1, most: 1 }.exceeds_max_bytes());
+        assert!(download().exceeds_max_bytes() && other(download()).exceeds_max_bytes());
+        assert!(!text().exceeds_max_bytes());
     }
 
     #[test]
     fn files_without_a_reader() {
-        assert!(text().is_unknown() && Error::NotBuilt("tables").is_unknown());
+        assert!(text().is_unknown() && Error::NotBuilt.is_unknown());
         // The file itself has a reader.
         assert!(!other(text()).is_unknown() && !Error::Empty.is_unknown());
     }

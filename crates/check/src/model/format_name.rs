@@ -1,4 +1,4 @@
-//! A format by its name, in what is sent to another machine.
+//! A format by its name, in what is sent to another process.
 
 use nonfinite::Format;
 use serde::de::Error;

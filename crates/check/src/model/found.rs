@@ -18,8 +18,7 @@ pub struct KindReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct First {
-    /// The index of the number among the numbers that were looked at, in the order of the file. In
-    /// lists of varying length, the row.
+    /// The index of the number among the numbers that were looked at, in the order of the file.
     pub place: usize,
     /// The coordinate of the element. For a scale, the coordinate of the first element of its
     /// block.
@@ -54,7 +53,7 @@ pub struct Extreme {
     /// The number, exactly.
     pub value: f64,
     /// The coordinate of the element. For a scale, the coordinate of the first element of its
-    /// block. In lists of varying length, the row.
+    /// block.
     pub coordinate: Vec<usize>,
     /// The part of the element (of a complex number), or the name of the scale of the block.
     pub part: Option<&'static str>,
@@ -103,7 +102,7 @@ impl<T> Stats<T> {
             (Some(a), Some(b)) => Some(choose(a, b)),
             (a, b) => a.or(b),
         };
-        // Counts may come from another machine, or from views of any length, so the sums saturate.
+        // Views may have any length, so the sums saturate.
         Self {
             min: join(self.min, other.min, min),
             max: join(self.max, other.max, max),

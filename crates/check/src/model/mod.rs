@@ -28,18 +28,16 @@ pub(crate) use blocks::{Blocks, Scales};
 pub use by_kind::{ByKind, Kinds};
 pub(crate) use byte_order::{ByteOrder, swap_bytes};
 pub(crate) use checksum::{Checksum, verified};
-#[cfg(feature = "tables")]
-pub(crate) use data::Valid;
-pub(crate) use data::{Column, Data, Decode, Run, See, ShowError};
+pub(crate) use data::{Data, Decode};
 pub use error::Error;
 #[cfg(feature = "remote")]
 pub(crate) use error::HasChanged;
 pub use file_format::FileFormat;
 pub use found::{Extreme, First, KindReport, Large, Stats};
 pub(crate) use plain_text::{is_plain_text, is_text, may_hold_numbers};
-pub use reason::{Asks, Reason};
+pub use reason::Reason;
 pub use rounded::rounded;
 pub(crate) use source::Input;
-pub use source::{Opener, Origin, ReadAt, Reads, Shared, Source, open_files_by};
+pub use source::{Opener, ReadAt, Reads, Source, open_files_by};
 pub(crate) use tensor::{Content, Layout, Outline, Tensor};
 pub use tensor::{Description, Storage};

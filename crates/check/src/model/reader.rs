@@ -7,7 +7,7 @@ use std::path::Path;
 use super::checksum::Checksum;
 use super::error::Error;
 use super::file_format::FileFormat;
-use super::source::{Input, Shared};
+use super::source::Input;
 use super::tensor::Tensor;
 
 /// One row of the table of file formats. Holds everything that depends on the file format.
@@ -37,9 +37,6 @@ pub(crate) enum Read {
     Header(ReadHeader),
     /// From any part of the file.
     Whole(fn(Input<'_>) -> Result<Contents, Refused>),
-    /// From any part of the file. The tensors keep the bytes.
-    #[cfg_attr(not(feature = "tables"), allow(dead_code, reason = "only tables keep the bytes"))]
-    Shared(fn(Shared) -> Result<Contents, Refused>),
 }
 
 /// Reads the description of the tensors from the beginning of a file.
@@ -53,7 +50,6 @@ impl Reader {
                 read(&mut &input.bytes[..], input.bytes.len(), input.path).map(Contents::from)
             }
             Read::Whole(read) => read(input),
-            Read::Shared(read) => read(Shared::copied(input.bytes)),
         };
         contents.map_err(|error| Error::refused(self.format, error))
     }

@@ -8,12 +8,10 @@ use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::SystemTime;
 
 #[cfg(unix)]
 use memmap2::UncheckedAdvice;
 use memmap2::{Mmap, MmapOptions};
-use serde::{Deserialize, Serialize};
 
 use super::error::Error;
 use super::file_format::FileFormat;
@@ -33,7 +31,7 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
     /// [`io::ErrorKind::UnexpectedEof`] if the bytes end before, and any error of the source.
     fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()>;
 
-    /// The path of the file. None for bytes from another source.
+    /// The path or URL of the file. None for bytes from another source.
     fn file(&self) -> Option<&Path> {
         None
     }
@@ -41,12 +39,6 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
     /// The bytes, if they are in memory. The check then looks at the tensors in place and copies
     /// only the header.
     fn in_memory(&self) -> Option<&[u8]> {
-        None
-    }
-
-    /// The place of the bytes, so that another process can read them. None for bytes that only this
-    /// process has, and for a path that is not UTF-8.
-    fn origin(&self) -> Option<Origin> {
         None
     }
 
@@ -62,14 +54,6 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
     /// How the check best reads these bytes, unless they are in memory.
     fn reads(&self) -> Reads {
         Reads::default()
-    }
-
-    /// As [`ReadAt::bytes`], for readers that keep the bytes. Copies them, unless they are mapped.
-    ///
-    /// # Errors
-    /// [`Error::Io`] as [`ReadAt::bytes`].
-    fn shared(&self) -> Result<Shared, Error> {
-        self.bytes().map(Shared::copied)
     }
 
     /// Tells the source that the check has looked at this range of [`ReadAt::bytes`]. A mapped file
@@ -95,39 +79,6 @@ impl Default for Reads {
     fn default() -> Self {
         Self { step: 1 << 20, gap: 4 << 10, at_once: 1 }
     }
-}
-
-/// Bytes of a file that several owners share.
-#[derive(Clone)]
-pub struct Shared(Arc<dyn AsRef<[u8]> + Send + Sync>);
-
-impl Shared {
-    /// A copy of these bytes.
-    pub(crate) fn copied(bytes: &[u8]) -> Self {
-        Self(Arc::new(bytes.to_vec()))
-    }
-}
-
-impl AsRef<[u8]> for Shared {
-    fn as_ref(&self) -> &[u8] {
-        (*self.0).as_ref()
-    }
-}
-
-impl fmt::Debug for Shared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Shared({} bytes)", self.as_ref().len())
-    }
-}
-
-/// The place of bytes, and their version.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
-    /// The path or the URL.
-    pub location: String,
-    /// A text that changes when the bytes change: the length and the time of a file, or the entity
-    /// tag of a server.
-    pub version: String,
 }
 
 impl ReadAt for &[u8] {
@@ -178,7 +129,7 @@ pub struct Source {
     metadata: Metadata,
     length: usize,
     path: PathBuf,
-    map: OnceLock<Arc<Mmap>>,
+    map: OnceLock<Mmap>,
 }
 
 /// Opens a file by its path. An error of the kind [`io::ErrorKind::NotFound`] says that there is no
@@ -279,10 +230,9 @@ impl Source {
         // SAFETY: this process only reads the map. Another process may still write to the file,
         // and no lock that every system honours prevents this. If the other process shortens the
         // file, a read beyond the new end raises SIGBUS, which ends this process. If it writes, the
-        // bytes change under the reader. No use of the bytes becomes unsound by that: text and the
-        // metadata of tables are copied before they are checked, offsets and indices of tables are
-        // used with a bounds check, and the kernels take any bits. The help says not to write to
-        // files while they are checked.
+        // bytes change under the reader. No use of the bytes becomes unsound by that: text is
+        // copied before it is checked, offsets are used with a bounds check, and the kernels take
+        // any bits. The help says not to write to files while they are checked.
         unsafe { MmapOptions::new().len(self.length).map(file) }
     }
 }
@@ -314,27 +264,12 @@ impl ReadAt for Source {
         })
     }
 
-    fn origin(&self) -> Option<Origin> {
-        let modified = self.metadata.modified().ok()?;
-        let since = modified.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-        let version = format!("{}-{}", self.length, since.as_nanos());
-        Some(Origin { location: self.path.to_str()?.to_owned(), version })
-    }
-
     fn bytes(&self) -> Result<&[u8], Error> {
         if let Some(map) = self.map.get() {
             return Ok(map);
         }
         let map = self.with_file(|file| self.map(file)).map_err(Error::Io)?;
-        Ok(self.map.get_or_init(|| Arc::new(map)))
-    }
-
-    fn shared(&self) -> Result<Shared, Error> {
-        let bytes = self.bytes()?;
-        Ok(match self.map.get() {
-            Some(map) => Shared(Arc::<Mmap>::clone(map)),
-            None => Shared::copied(bytes),
-        })
+        Ok(self.map.get_or_init(|| map))
     }
 
     #[cfg(unix)]

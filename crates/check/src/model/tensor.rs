@@ -129,8 +129,7 @@ impl Content {
     /// Bytes of a unit. A tensor is split only at multiples of this length.
     pub(crate) fn unit(&self) -> usize {
         match self {
-            // Parts may come from another machine.
-            Self::Floats { format, parts, .. } => format.size_in_bytes().saturating_mul(*parts),
+            Self::Floats { format, parts, .. } => format.size_in_bytes() * parts,
             Self::Blocks { blocks, .. } => blocks.bytes,
             Self::AlwaysFinite | Self::NotFloat | Self::Unreadable(_) | Self::Damaged(_) => 1,
         }
@@ -172,19 +171,9 @@ impl Tensor {
     }
 
     /// The product of the shape. Readers refuse shapes with too large a product, so it never
-    /// saturates for their tensors. Lists of varying length hold more numbers: see
-    /// [`Tensor::numbers`].
+    /// saturates for their tensors.
     pub(crate) fn elements(&self) -> usize {
         self.shape.iter().fold(1, |product: usize, &extent| product.saturating_mul(extent))
-    }
-
-    /// The number of elements. For a column, counted by its data: the shape of lists of varying
-    /// length has the number of rows only.
-    pub(crate) fn numbers(&self) -> usize {
-        match &self.data {
-            Data::Column(_) if self.is_scanned() => self.data.length() / self.unit(),
-            _ => self.elements(),
-        }
     }
 
     /// Bytes of a unit. A tensor is split only at multiples of this length.
@@ -204,7 +193,7 @@ pub(crate) struct Outline {
     pub(crate) description: Description,
     pub(crate) layout: Layout,
     pub(crate) content: Content,
-    /// [`Tensor::numbers`].
+    /// [`Tensor::elements`].
     pub(crate) elements: usize,
     /// Bytes of the data.
     pub(crate) bytes: usize,
@@ -217,7 +206,7 @@ impl Outline {
             description: tensor.description.clone(),
             layout: tensor.layout.clone(),
             content: tensor.content.clone(),
-            elements: tensor.numbers(),
+            elements: tensor.elements(),
             bytes: tensor.data.length(),
         }
     }
@@ -248,11 +237,8 @@ fn coordinate(shape: &[usize], layout: &Layout, element: usize) -> Vec<usize> {
     match layout {
         Layout::RowMajor => coordinate.iter_mut().rev().for_each(&mut split),
         Layout::ColumnMajor => coordinate.iter_mut().for_each(&mut split),
-        // Axes may come from another machine, so they are not trusted.
         Layout::Axes(axes) => {
-            axes.iter()
-                .rev()
-                .for_each(|&axis| coordinate.get_mut(axis).into_iter().for_each(&mut split));
+            axes.iter().rev().for_each(|&axis| split(&mut coordinate[axis]));
         }
     }
     coordinate

@@ -40,8 +40,7 @@ impl Collector {
             *fastest /= unit;
         }
         let most = tensor.shape.iter().try_fold(0usize, |sum, extent| sum.checked_add(*extent));
-        let ragged = tensor.numbers() != tensor.elements();
-        if ragged || tensor.elements() == 0 || most.is_none_or(|most| most > Places::MOST_INDICES) {
+        if tensor.elements() == 0 || most.is_none_or(|most| most > Places::MOST_INDICES) {
             return None;
         }
         Some(Self {

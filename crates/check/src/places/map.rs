@@ -1,13 +1,13 @@
 //! Density maps: how many elements are bad in each part of a tensor.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The density of bad elements in the last two axes of a tensor. The last axis gives the columns,
 /// and the axis before it the rows. A tensor with one axis has one row. The axes before these two
 /// are merged into one axis of groups, in row-major order. Groups, rows and columns are divided
 /// into at most 64 steps each. A cell of the map is one step of the groups, one step of the rows
 /// and one step of the columns.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Map {
     /// Steps of the axes before the last two.
@@ -21,8 +21,8 @@ pub struct Map {
 }
 
 /// A cell with a bad element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(into = "(u32, u64)")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "(u32, u64)", into = "(u32, u64)")]
 pub struct Lit {
     /// The number of the cell: `(group * rows.count() + row) * columns.count() + column`.
     pub cell: u32,
@@ -31,6 +31,12 @@ pub struct Lit {
 }
 
 /// In JSON, a cell is a pair of numbers.
+impl From<(u32, u64)> for Lit {
+    fn from((cell, elements): (u32, u64)) -> Self {
+        Self { cell, elements }
+    }
+}
+
 impl From<Lit> for (u32, u64) {
     fn from(lit: Lit) -> Self {
         (lit.cell, lit.elements)
@@ -38,7 +44,7 @@ impl From<Lit> for (u32, u64) {
 }
 
 /// An axis in steps of equal length. The last step may be shorter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Steps {
     /// The number of indices of the axis.
     pub extent: usize,

@@ -8,14 +8,13 @@ mod statement;
 
 pub(crate) use collector::Collector;
 pub use map::{Lit, Map, Steps};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The places of the bad elements of a tensor. A complex element is bad if one of its parts is bad.
 /// A bad scale makes each element bad that is computed with it.
 ///
-/// Not available for tensors whose extents add up to more than [`Places::MOST_INDICES`], and for
-/// lists of varying length in a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Not available for tensors whose extents add up to more than [`Places::MOST_INDICES`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Places {
     /// The number of bad elements.
@@ -33,10 +32,21 @@ impl Places {
     /// The largest sum of the extents of a tensor. A bit is kept for each index of each axis, so
     /// this bounds the memory to 32 MiB for a thread.
     pub const MOST_INDICES: usize = 1 << 28;
+
+    /// Adds the cells of the map to those of the maps before, or leaves out the map if there would
+    /// be too many.
+    pub(crate) fn bound_map(&mut self, lit: &mut usize) {
+        let more = self.map.as_ref().map_or(0, |map| map.lit.len());
+        if *lit + more > Map::MOST_LIT {
+            self.map = None;
+        } else {
+            *lit += more;
+        }
+    }
 }
 
 /// The indices of the bad elements on one axis.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AxisPlaces {
     /// The extent of the axis.
@@ -45,7 +55,7 @@ pub struct AxisPlaces {
     pub indices: usize,
     /// These indices: the first and the last index of each run, in rising order. Empty if there are
     /// more than [`AxisPlaces::MOST_RANGES`] runs.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranges: Vec<(usize, usize)>,
 }
 

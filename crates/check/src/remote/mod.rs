@@ -42,26 +42,7 @@ pub(crate) fn open(url: &str, options: &Options) -> Result<Arc<dyn ReadAt>, Erro
 /// The feature `remote` is off.
 #[cfg(not(feature = "remote"))]
 fn not_built<T>(_: impl Sized) -> Result<T, Error> {
-    Err(Error::NotBuilt("remote"))
-}
-
-/// Opens the file of a URL in the version of a plan. Sends no request before bytes are read. None
-/// if the version is not that of a URL.
-///
-/// # Errors
-/// As [`open`].
-pub(crate) fn planned(
-    url: &str,
-    version: &str,
-    options: &Options,
-) -> Result<Option<Arc<dyn ReadAt>>, Error> {
-    #[cfg(feature = "remote")]
-    return Ok(match object::Object::planned(url, version, options)? {
-        Some(object) => Some(Arc::new(object)),
-        None => None,
-    });
-    #[cfg(not(feature = "remote"))]
-    not_built((url, version, options))
+    Err(Error::NotBuilt)
 }
 
 /// The files of a model on the Hub of Hugging Face, as URLs for [`check_url`](crate::check_url):
@@ -82,7 +63,7 @@ pub fn list_url(url: &str, options: &Options) -> Result<Option<Vec<String>>, Err
     files.sort_unstable();
     let shards = files.iter().flat_map(|file| {
         let open = || open(file, options).ok();
-        formats::remote_shards(name(file), open).into_iter().map(|shard| beside(file, &shard))
+        formats::shards_of_set(name(file), open).into_iter().map(|shard| beside(file, &shard))
     });
     let shards: BTreeSet<String> = shards.collect();
     files.retain(|file| !shards.contains(file));
@@ -105,9 +86,8 @@ mod tests {
     #[test]
     fn urls_are_refused() {
         let options = Options::default();
-        let is_refused = |error: Option<Error>| matches!(error, Some(Error::NotBuilt("remote")));
+        let is_refused = |error: Option<Error>| matches!(error, Some(Error::NotBuilt));
         assert!(is_refused(crate::check_url("https://host/x.npy", &options).err()));
         assert!(is_refused(crate::list_url("hf://owner/model", &options).err()));
-        assert!(is_refused(planned("https://host/x.npy", "3-tag", &options).err()));
     }
 }

@@ -14,7 +14,7 @@ use object_store::{GetOptions, GetResult, ObjectMeta, ObjectStore, ObjectStoreEx
 use super::IN_FLIGHT;
 use super::client::{Failure, wait};
 use super::store;
-use crate::model::{Error, HasChanged, Origin, ReadAt, Reads, Shared, Source};
+use crate::model::{Error, HasChanged, ReadAt, Reads, Source};
 use crate::options::Options;
 use crate::sync::{for_each, lock};
 
@@ -64,12 +64,6 @@ impl Version {
     }
 }
 
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", self.length, self.tag)
-    }
-}
-
 impl fmt::Debug for Object {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = f.debug_struct("Object");
@@ -109,22 +103,6 @@ impl Object {
         });
         let (version, head) = first.map_err(remote)?.ok_or(Error::Empty)?;
         Ok(Self::new(url, (store, path), version, head, options))
-    }
-
-    /// An object in the version of a plan. None if the version is not that of an object.
-    pub(super) fn planned(
-        url: &str,
-        version: &str,
-        options: &Options,
-    ) -> Result<Option<Self>, Error> {
-        let parts = version.split_once('-');
-        let Some((Ok(length), tag)) = parts.map(|(length, tag)| (length.parse(), tag)) else {
-            return Ok(None);
-        };
-        let version = Version { length, tag: tag.to_owned() };
-        let store = store::find(url);
-        let store = store.map_err(|error| Error::Remote { url: url.to_owned(), error })?;
-        Ok(Some(Self::new(url, store, version, Vec::new(), options)))
     }
 
     fn new(
@@ -251,8 +229,8 @@ impl ReadAt for Object {
         Reads { step: STEP, gap: 256 << 10, at_once: IN_FLIGHT }
     }
 
-    fn origin(&self) -> Option<Origin> {
-        Some(Origin { location: self.url.clone(), version: self.version.to_string() })
+    fn file(&self) -> Option<&FilePath> {
+        Some(FilePath::new(&self.url))
     }
 
     fn release(&self, range: Range<usize>) {
@@ -263,10 +241,6 @@ impl ReadAt for Object {
 
     fn bytes(&self) -> Result<&[u8], Error> {
         self.downloaded()?.bytes()
-    }
-
-    fn shared(&self) -> Result<Shared, Error> {
-        self.downloaded()?.shared()
     }
 }
 
@@ -315,7 +289,9 @@ mod tests {
     #[test]
     fn debug_shows_no_credentials() {
         let url = "https://host/x.npy";
-        let object = Object::planned(url, "3-\"tag\"", &Options::default()).unwrap().unwrap();
+        let version = Version { length: 3, tag: "\"tag\"".to_owned() };
+        let store = store::find(url).unwrap();
+        let object = Object::new(url, store, version, Vec::new(), &Options::default());
         let expected = "Object { url: \"https://host/x.npy\", \
                         version: Version { length: 3, tag: \"\\\"tag\\\"\" }, .. }";
         assert_eq!(format!("{object:?}"), expected);

@@ -65,17 +65,6 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// Whether a tensor of so many bytes may have these facts, which come from another machine.
-    pub(crate) fn may_be_of(&self, length: u64) -> bool {
-        let counts = [&self.bytes, &self.exponents].into_iter().all(|counts| {
-            let sum = counts.iter().try_fold(0u64, |sum, &count| sum.checked_add(count));
-            matches!(counts.len(), 0 | 256) && sum.is_some_and(|sum| sum <= length)
-        });
-        let page = self.first_zero_page.map_or(Some(0), |page| page.checked_add(PAGE));
-        let pages = self.zero_pages.checked_mul(PAGE);
-        counts && [page, pages].iter().all(|end| end.is_some_and(|end| end as u64 <= length))
-    }
-
     /// A magnitude that no more than one of a thousand sampled numbers exceeds. None for tensors
     /// that were not sampled, and if nearly all numbers are zero.
     pub(crate) fn most_are_below(&self) -> Option<f64> {
@@ -124,11 +113,11 @@ impl Facts {
     pub(super) fn merge(&mut self, other: Self) {
         let add = |all: &mut Vec<u64>, more: Vec<u64>| {
             all.resize(all.len().max(more.len()), 0);
-            all.iter_mut().zip(more).for_each(|(a, b)| *a = a.saturating_add(b));
+            all.iter_mut().zip(more).for_each(|(a, b)| *a += b);
         };
         self.was_seen |= other.was_seen;
         self.has_nonzero |= other.has_nonzero;
-        self.zero_pages = self.zero_pages.saturating_add(other.zero_pages);
+        self.zero_pages += other.zero_pages;
         let firsts = [self.first_zero_page, other.first_zero_page];
         self.first_zero_page = firsts.into_iter().flatten().min();
         add(&mut self.bytes, other.bytes);

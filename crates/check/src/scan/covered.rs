@@ -18,7 +18,7 @@ pub(crate) struct Covered {
     pub(crate) facts: Option<Box<Facts>>,
 }
 
-/// The range that was looked at, in bytes or in parts of a column.
+/// The range of bytes that was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CoveredRange {
     pub(crate) start: u64,
@@ -32,7 +32,7 @@ impl CoveredRange {
     fn joined(self, next: Self) -> Self {
         let combined = |(crc, more)| {
             let mut whole = Hasher::new_with_initial(crc);
-            let length = next.end.saturating_sub(next.start);
+            let length = next.end - next.start;
             whole.combine(&Hasher::new_with_initial_len(more, length));
             whole.finalize()
         };
@@ -41,35 +41,34 @@ impl CoveredRange {
 }
 
 impl Covered {
-    /// Adds other parts and their findings.
-    ///
-    /// # Errors
-    /// The first byte (or part of a column) that both have.
-    pub(crate) fn merge(&mut self, other: Self) -> Result<(), u64> {
+    /// Adds other parts and their findings. Returns whether no part is in both.
+    #[must_use]
+    pub(crate) fn merge(&mut self, other: Self) -> bool {
         if self.parts.is_empty() {
             *self = other;
-            return Ok(());
+            return true;
         }
-        other.parts.into_iter().try_for_each(|part| self.add(part))?;
+        if !other.parts.into_iter().all(|part| self.add(part)) {
+            return false;
+        }
         self.tally.merge(other.tally);
         match (&mut self.facts, other.facts) {
             (Some(facts), Some(more)) => facts.merge(*more),
             (facts @ None, more) => *facts = more,
             (Some(_), None) => {}
         }
-        Ok(())
+        true
     }
 
-    fn add(&mut self, part: CoveredRange) -> Result<(), u64> {
+    fn add(&mut self, part: CoveredRange) -> bool {
         let parts = &mut self.parts;
         let place = parts.partition_point(|other| other.start <= part.start);
         let before = place.checked_sub(1).map(|before| parts[before]);
         let after = parts.get(place).copied();
-        if before.is_some_and(|before| before.end > part.start) {
-            return Err(part.start);
-        }
-        if let Some(after) = after.filter(|after| after.start < part.end) {
-            return Err(after.start);
+        if before.is_some_and(|before| before.end > part.start)
+            || after.is_some_and(|after| after.start < part.end)
+        {
+            return false;
         }
         let before = before.filter(|before| before.end == part.start);
         let after = after.filter(|after| after.start == part.end);
@@ -77,7 +76,16 @@ impl Covered {
         let joined = after.map_or(joined, |after| joined.joined(after));
         let replaced = place - usize::from(before.is_some())..place + usize::from(after.is_some());
         parts.splice(replaced, [joined]);
-        Ok(())
+        true
+    }
+
+    /// Whether the parts are all that there is: so many bytes, or parts of a column.
+    pub(crate) fn is_of(&self, extent: u64) -> bool {
+        match self.parts[..] {
+            [] => extent == 0,
+            [part] => part.start == 0 && part.end == extent,
+            _ => false,
+        }
     }
 
     /// The CRC-32 of the first part. None for a tensor.

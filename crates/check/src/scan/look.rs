@@ -3,7 +3,6 @@
 
 use nonfinite::{Format, Predicate, TensorView};
 
-use super::selection::Mask;
 use super::tally::Tally;
 use crate::options::Asked;
 use crate::places::Collector;
@@ -20,18 +19,18 @@ pub(super) enum Look {
 }
 
 impl Look {
-    /// Looks at numbers in the byte order of the machine. `place` returns the place in the tensor
-    /// of the number at an index.
+    /// Looks at numbers in the byte order of the machine. `start` is the place in the tensor of the
+    /// first of them.
     pub(super) fn numbers(
         &mut self,
         tally: &mut Tally,
         numbers: &[u8],
         format: Format,
-        place: &dyn Fn(usize) -> usize,
+        start: usize,
     ) -> Result<(), nonfinite::Error> {
         match self {
-            Self::Count(asked) => tally.numbers(numbers, format, place, *asked),
-            Self::Mark(marks) => marks.numbers(numbers, format, place),
+            Self::Count(asked) => tally.numbers(numbers, format, start, *asked),
+            Self::Mark(marks) => marks.numbers(numbers, format, start),
         }
     }
 
@@ -51,40 +50,28 @@ pub(super) struct Marks {
     pub(super) predicates: Vec<Predicate>,
     /// Consecutive numbers of the tensor that belong to the same element or block.
     pub(super) shared: usize,
-    /// Whether the numbers of a call may have gaps between them, such as nulls.
-    pub(super) has_gaps: bool,
-    mask: Mask,
+    /// The packed answers of a predicate.
+    mask: Vec<u8>,
     /// A bit for each number.
     words: Vec<u64>,
 }
 
 impl Marks {
-    pub(super) fn new(
-        collector: Collector,
-        predicates: Vec<Predicate>,
-        shared: usize,
-        has_gaps: bool,
-    ) -> Self {
+    pub(super) fn new(collector: Collector, predicates: Vec<Predicate>, shared: usize) -> Self {
         let (mask, words) = Default::default();
-        Self { collector, predicates, shared, has_gaps, mask, words }
+        Self { collector, predicates, shared, mask, words }
     }
 
     fn numbers(
         &mut self,
         numbers: &[u8],
         format: Format,
-        place: &dyn Fn(usize) -> usize,
+        start: usize,
     ) -> Result<(), nonfinite::Error> {
         let size = format.size_in_bytes();
         for (chunk, numbers) in numbers.chunks(CHUNK).enumerate() {
-            if !self.mark(numbers, format)? {
-                continue;
-            }
-            let first = chunk * (CHUNK / size);
-            if self.has_gaps {
-                self.scattered(|index| place(first + index));
-            } else {
-                self.consecutive(place(first), numbers.len() / size);
+            if self.mark(numbers, format)? {
+                self.add(start + chunk * (CHUNK / size), numbers.len() / size);
             }
         }
         Ok(())
@@ -100,13 +87,17 @@ impl Marks {
         self.words.clear();
         self.words.resize(words, 0);
         for &predicate in &self.predicates {
-            self.mask.ask(view, predicate, &mut self.words, |word, answer| *word |= answer)?;
+            self.mask.clear();
+            self.mask.resize(words * 8, 0);
+            view.bits(predicate, &mut self.mask, 0)?;
+            let answers = self.mask.as_chunks().0.iter().copied().map(u64::from_le_bytes);
+            self.words.iter_mut().zip(answers).for_each(|(word, answer)| *word |= answer);
         }
         Ok(true)
     }
 
-    /// Adds the marked numbers among `count` consecutive numbers of the tensor.
-    fn consecutive(&mut self, first: usize, count: usize) {
+    /// Adds the marked numbers among `count` numbers of the tensor.
+    fn add(&mut self, first: usize, count: usize) {
         let shared = self.shared;
         if shared == 1 {
             return self.collector.add_bits(first, &self.words, count);
@@ -118,12 +109,6 @@ impl Marks {
             words[unit / 64] |= 1 << (unit % 64);
         }
         self.collector.add_bits(first / shared, &words, units);
-    }
-
-    /// Adds the marked numbers among `count` numbers with gaps between them.
-    fn scattered(&mut self, place: impl Fn(usize) -> usize) {
-        let Self { collector, words, shared, .. } = self;
-        ones(words).for_each(|index| collector.add(place(index) / *shared));
     }
 }
 

@@ -11,9 +11,9 @@ use super::pieces::{Scanned, scan_again};
 use super::scanner::Scanner;
 use super::split::{Cut, Target};
 use super::tally::Tally;
-use crate::model::{ByKind, Content, Data, Error, Kinds, ReadAt, Tensor};
+use crate::model::{ByKind, Content, Error, Kinds, ReadAt, Tensor};
 use crate::options::Options;
-use crate::places::{Collector, Map, Places};
+use crate::places::{Collector, Places};
 use crate::sync::{for_each, lock};
 
 /// The places in bad tensors, as [`Options::places`] and [`Options::draw`] ask for them, by the
@@ -53,12 +53,7 @@ pub(crate) fn places(
     for bad in bad.chunks(options.threads()) {
         for ((index, _), places) in bad.iter().zip(at_once(source, bad, options)?) {
             let Some(mut places) = places else { continue };
-            let more = places.map.as_ref().map_or(0, |map| map.lit.len());
-            if lit + more > Map::MOST_LIT {
-                places.map = None;
-            } else {
-                lit += more;
-            }
+            places.bound_map(&mut lit);
             found.insert(*index, places);
         }
     }
@@ -148,12 +143,7 @@ impl<'a> Bad<'a> {
             | Content::Damaged(_) => return None,
         };
         let collector = Collector::new(self.tensor, unit, options.draw)?;
-        // Nulls may be left out between the numbers of a column.
-        let has_gaps = match self.tensor.data {
-            Data::Column(_) => true,
-            Data::Input(_) | Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) => false,
-        };
-        Some(Marks::new(collector, self.predicates(), shared, has_gaps))
+        Some(Marks::new(collector, self.predicates(), shared))
     }
 
     /// The places in some pieces, which are in order. A piece with few bad numbers is not read

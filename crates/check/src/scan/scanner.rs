@@ -4,14 +4,13 @@ use std::io::{self, Read};
 use std::ops::Range;
 
 use crc32fast::Hasher;
-use nonfinite::{Format, Predicate, TensorView};
+use nonfinite::Format;
 
 use super::byte_facts::{ByteKind, Facts};
 use super::look::Look;
-use super::selection::Selection;
 use super::tally::Tally;
 use crate::model::source::Sequence;
-use crate::model::{Blocks, ByteOrder, Content, Error, ReadAt, Run, See, ShowError, swap_bytes};
+use crate::model::{Blocks, ByteOrder, Content, Error, ReadAt, swap_bytes};
 use crate::options::{Asked, Options};
 
 /// Bytes that are prepared (decoded, swapped, gathered) at a time. This many stay in a near cache.
@@ -32,13 +31,12 @@ pub(super) struct Scanner {
     look: Look,
     /// What the bytes of the piece are to lint, and the place of the tensor in the file.
     pub(super) of_lint: (ByteKind, Option<usize>),
-    /// What lint has seen of the piece. Columns of tables are not shown.
+    /// What lint has seen of the piece.
     facts: Facts,
     /// Bytes of a stream.
     buffer: Vec<u8>,
     /// Scales of blocks, or numbers in the byte order of the machine.
     numbers: Vec<u8>,
-    selection: Selection,
 }
 
 impl Scanner {
@@ -54,8 +52,8 @@ impl Scanner {
 
     /// A scanner for this action.
     pub(super) fn with(look: Look) -> Self {
-        let (of_lint, facts, buffer, numbers, selection) = Default::default();
-        Self { look, of_lint, facts, buffer, numbers, selection }
+        let (of_lint, facts, buffer, numbers) = Default::default();
+        Self { look, of_lint, facts, buffer, numbers }
     }
 
     /// The action.
@@ -73,11 +71,6 @@ impl Scanner {
         self.facts.was_seen.then(|| Box::new(std::mem::take(&mut self.facts)))
     }
 
-    /// Whether finite numbers matter.
-    pub(super) fn needs_finite(&self) -> bool {
-        self.look.needs_finite()
-    }
-
     /// Looks at whole units. `unit` is the index of the first one in the tensor.
     fn bytes(
         &mut self,
@@ -90,8 +83,7 @@ impl Scanner {
         self.facts.see(kind, content, offset, unit * content.unit(), bytes);
         match *content {
             Content::Floats { format, parts, order } => {
-                let first = unit * parts;
-                self.floats(bytes, format, order, &|index| first + index, tally)
+                self.floats(bytes, format, order, unit * parts, tally)
             }
             Content::Blocks { blocks, order } => self.blocks(bytes, blocks, order, unit, tally),
             Content::AlwaysFinite
@@ -106,76 +98,19 @@ impl Scanner {
         bytes: &[u8],
         format: Format,
         order: ByteOrder,
-        place: &dyn Fn(usize) -> usize,
+        start: usize,
         tally: &mut Tally,
     ) -> Result<(), nonfinite::Error> {
         let size = format.size_in_bytes();
         if order == ByteOrder::NATIVE || size == 1 {
-            return self.look.numbers(tally, bytes, format, place);
+            return self.look.numbers(tally, bytes, format, start);
         }
         for (chunk, bytes) in bytes.chunks(CHUNK).enumerate() {
-            let first = chunk * (CHUNK / size);
-            let place = |index| place(first + index);
             self.numbers.clear();
             self.numbers.extend_from_slice(bytes);
             swap_bytes(&mut self.numbers, size);
-            self.look.numbers(tally, &self.numbers, format, &place)?;
-        }
-        Ok(())
-    }
-
-    /// Looks at the numbers of a column that `show` shows. They have `length` bytes, except for
-    /// nulls that are left out.
-    pub(super) fn shown(
-        &mut self,
-        format: Format,
-        order: ByteOrder,
-        length: usize,
-        tally: &mut Tally,
-        options: &Options,
-        show: impl FnOnce(&mut See<'_>) -> Result<(), ShowError>,
-    ) -> Result<(), ShowError> {
-        let mut seen = 0;
-        show(&mut |run| {
-            self.run(run, format, order, tally)?;
-            seen += run.numbers.len();
-            options.advance(run.numbers.len())
-        })?;
-        // Nulls count as progress, too.
-        options.advance(length.saturating_sub(seen)).map_err(ShowError::Seen)
-    }
-
-    /// Looks at a run of a column. Most chunks hold only finite numbers, so a chunk is first
-    /// searched as a whole, including nulls. Only a chunk with a hit asks which numbers are null.
-    fn run(
-        &mut self,
-        run: Run<'_>,
-        format: Format,
-        order: ByteOrder,
-        tally: &mut Tally,
-    ) -> Result<(), nonfinite::Error> {
-        let Run { numbers, place, valid: Some(valid) } = run else {
-            return self.floats(run.numbers, format, order, run.place, tally);
-        };
-        let size = format.size_in_bytes();
-        let native = order == ByteOrder::NATIVE;
-        let screened = native && !self.look.needs_finite();
-        for (chunk, bytes) in numbers.chunks(CHUNK).enumerate() {
-            if screened && !TensorView::from_bytes(bytes, format)?.any(Predicate::NonFinite) {
-                continue;
-            }
-            let first = chunk * (CHUNK / size);
-            let count = bytes.len() / size;
-            self.selection.select(count, |bits| valid(first..first + count, bits));
-            if screened {
-                self.selection.keep(bytes, format, Predicate::NonFinite)?;
-            }
-            self.selection.gather(bytes, size, &mut self.numbers);
-            if !native {
-                swap_bytes(&mut self.numbers, size);
-            }
-            let place = |index| place(first + self.selection.nth(index));
-            self.look.numbers(tally, &self.numbers, format, &place)?;
+            let start = start + chunk * (CHUNK / size);
+            self.look.numbers(tally, &self.numbers, format, start)?;
         }
         Ok(())
     }
@@ -204,7 +139,7 @@ impl Scanner {
                 swap_bytes(scales, size);
             }
             let first = (first + chunk * step) * per_block;
-            self.look.numbers(tally, scales, blocks.format, &|index| first + index)?;
+            self.look.numbers(tally, scales, blocks.format, first)?;
         }
         Ok(())
     }
@@ -341,38 +276,6 @@ mod tests {
             scales: Scales::At(&[("d", 0)]),
         };
         Content::Blocks { blocks: &BLOCKS, order }
-    }
-
-    /// A run of a column may be longer than a chunk. Nulls hold NaN, and one number is one.
-    #[test]
-    fn long_runs() {
-        let count = 3 * CHUNK / 4 - 7;
-        for planted in [1, CHUNK / 4, CHUNK / 2 + 1, count - 2] {
-            let bits = |index| match index {
-                _ if index == planted || index % 3 == 2 => f32::NAN,
-                _ => index as f32,
-            };
-            let numbers: Vec<u8> = (0..count).flat_map(|index| bits(index).to_ne_bytes()).collect();
-            let valid = |run: Range<usize>, words: &mut [u64]| {
-                let is_valid = |index: &usize| index % 3 != 2 || *index == planted;
-                for index in run.clone().filter(is_valid) {
-                    let bit = index - run.start;
-                    words[bit / 64] |= 1 << (bit % 64);
-                }
-            };
-            for stats in [false, true] {
-                let options = Options { stats, ..Options::default() };
-                let mut scanner = Scanner::new(options.asked());
-                let mut tally = Tally::default();
-                let run =
-                    Run { numbers: &numbers, place: &|index| 10 + index, valid: Some(&valid) };
-                scanner
-                    .run(run, Format::F32, ByteOrder::NATIVE, &mut tally)
-                    .expect("whole numbers");
-                let KindTally { count, first } = tally.found.nan;
-                assert_eq!((count, first.expect("one").0), (1, 10 + planted));
-            }
-        }
     }
 
     /// A NaN in each byte order, in the last of many blocks.

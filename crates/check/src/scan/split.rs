@@ -1,40 +1,28 @@
 //! Cuts tensors, and parts of a file with a checksum, into pieces.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 use super::byte_facts::ByteKind;
 use crate::model::{Checksum, Data, Tensor};
 
 /// The tensor or part that a piece belongs to, by its index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Target {
+pub(crate) enum Target {
     /// A tensor.
     Tensor(usize),
     /// A part of the file with a checksum, such as a stored member of an archive.
     Checksum(usize),
 }
 
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tensor(index) => write!(f, "tensor number {index}"),
-            Self::Checksum(index) => write!(f, "checksum number {index}"),
-        }
-    }
-}
-
 /// A part of the data that is looked at in one go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
     pub(crate) of: Target,
-    /// The place of the first byte in the tensor or in the part with a checksum; for a column, the
-    /// number of the part.
+    /// The place of the first byte in the tensor or in the part with a checksum.
     pub(crate) start: usize,
-    /// Bytes. At most the requested length, with three exceptions: parts of a column, decoded data
-    /// (which is one piece), and single elements or blocks that are longer.
+    /// Bytes. At most the requested length, with two exceptions: decoded data (which is one piece),
+    /// and single elements or blocks that are longer.
     pub(crate) length: usize,
 }
 
@@ -51,23 +39,14 @@ pub(crate) fn split(
     for (index, tensor) in tensors.iter().enumerate() {
         let of = Target::Tensor(index);
         let is_wanted = kinds.get(index).is_some_and(|kind| kind.is_wanted());
-        match &tensor.data {
-            Data::Column(column) if tensor.is_scanned() => {
-                let parts = column.parts().into_iter().enumerate();
-                pieces.extend(parts.map(|(start, length)| Cut { of, start, length }));
-                continue;
-            }
-            Data::Column(_) => continue,
-            _ if !tensor.is_scanned() && !is_wanted => continue,
-            _ => {}
+        if !tensor.is_scanned() && !is_wanted {
+            continue;
         }
         let length = tensor.data.length();
         let unit = tensor.unit().max(1);
         let step = match tensor.data {
             Data::Decoded(_) => length.max(1),
-            Data::Input(_) | Data::Other { .. } | Data::Owned(_) | Data::Column(_) => {
-                (most / unit).max(1) * unit
-            }
+            Data::Input(_) | Data::Other { .. } | Data::Owned(_) => (most / unit).max(1) * unit,
         };
         pieces.extend(cut(of, length, step));
     }
@@ -81,16 +60,4 @@ pub(crate) fn split(
 fn cut(of: Target, length: usize, step: usize) -> impl Iterator<Item = Cut> {
     let starts = (0..length).step_by(step);
     starts.map(move |start| Cut { of, start, length: step.min(length - start) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Errors of work in pieces name the tensor or the part so.
-    #[test]
-    fn names_of_pieces() {
-        assert_eq!(Target::Tensor(3).to_string(), "tensor number 3");
-        assert_eq!(Target::Checksum(0).to_string(), "checksum number 0");
-    }
 }

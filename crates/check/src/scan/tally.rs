@@ -19,13 +19,10 @@ pub(crate) struct KindTally {
 impl KindTally {
     fn merged(self, other: Self) -> Self {
         let first = match (self.first, other.first) {
-            // Two numbers with the same place are in the same list of a column. They come in order,
-            // so `a` is the first.
             (Some(a), Some(b)) => Some(if b.0 < a.0 { b } else { a }),
             (a, b) => a.or(b),
         };
-        // Tallies may come from another machine, so their counts are not trusted.
-        Self { count: self.count.saturating_add(other.count), first }
+        Self { count: self.count + other.count, first }
     }
 }
 
@@ -54,26 +51,26 @@ impl Tally {
         self.found.into_array().iter().all(|found| found.count <= 1)
     }
 
-    /// Looks at numbers in the byte order of the machine. `place` returns the place in the tensor
-    /// of the number at an index.
+    /// Looks at numbers in the byte order of the machine. `start` is the place in the tensor of the
+    /// first of them.
     pub(super) fn numbers(
         &mut self,
         numbers: &[u8],
         format: Format,
-        place: &dyn Fn(usize) -> usize,
+        start: usize,
         asked: Asked,
     ) -> Result<(), nonfinite::Error> {
         let view = TensorView::from_bytes(numbers, format)?;
         let (census, finite) = if asked.is_any() {
             let stats = view.stats();
-            (stats.census, Finite::new(numbers, format, &stats, place, asked.max_abs())?)
+            (stats.census, Finite::new(numbers, format, &stats, start, asked.max_abs())?)
         } else {
             (view.census(), Finite::default())
         };
         let census = ByKind { nan: census.nan, pos_inf: census.pos_inf, neg_inf: census.neg_inf };
         let found = census.map(|class: Occurrences| KindTally {
             count: class.count as u64,
-            first: class.first.map(|index| (place(index), bits(numbers, format, index))),
+            first: class.first.map(|index| (start + index, bits(numbers, format, index))),
         });
         self.merge(Self { found, finite });
         Ok(())
@@ -95,15 +92,13 @@ fn bits(numbers: &[u8], format: Format, index: usize) -> u64 {
 mod tests {
     use super::*;
 
-    /// The first of two numbers is that of the lower place. Of two numbers in the same list, it is
-    /// that of the earlier piece.
+    /// The first of two numbers is that of the lower place.
     #[test]
     fn first_of_two() {
         let found = |place, bits| KindTally { count: 1, first: Some((place, bits)) };
         for (a, b, first) in [
             (found(1, 10), found(2, 20), (1, 10)),
             (found(2, 20), found(1, 10), (1, 10)),
-            (found(1, 10), found(1, 20), (1, 10)),
             (KindTally::default(), found(1, 20), (1, 20)),
         ] {
             let merged = a.merged(b);

@@ -1,5 +1,5 @@
 //! The tasks of a check: pieces of files, which threads take one by one. The check of a file and
-//! the check of pieces for a cluster run here.
+//! the check of pieces for the page run here.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::covered::{Covered, CoveredRange};
 use super::scanner::{Scanner, Units};
 use super::split::Cut;
 use super::tally::Tally;
-use crate::model::{Column, Content, Data, Error, ReadAt};
+use crate::model::{Content, Data, Error, ReadAt};
 use crate::options::{Asked, Options};
 use crate::sync::for_each;
 
@@ -47,7 +47,7 @@ impl<'a> Task<'a> {
             Whole::Tensor(_, Data::Input(range)) => (self.source, range.start),
             Whole::Tensor(_, Data::Other { source, range }) => (&**source, range.start),
             Whole::Checksum(other, start) => (other.unwrap_or(self.source), start),
-            Whole::Tensor(_, Data::Owned(_) | Data::Decoded(_) | Data::Column(_)) => return None,
+            Whole::Tensor(_, Data::Owned(_) | Data::Decoded(_)) => return None,
         };
         let start = start + self.piece.start;
         Some((source, start..start + self.piece.length))
@@ -89,11 +89,8 @@ impl<'a> Task<'a> {
     /// The findings, as those of this piece.
     fn covered(&self, crc: Option<u32>, tally: Tally, facts: Option<Box<Facts>>) -> Covered {
         let start = self.piece.start as u64;
-        let length = match self.whole {
-            Whole::Tensor(_, Data::Column(_)) => 1,
-            Whole::Tensor(..) | Whole::Checksum(..) => self.piece.length as u64,
-        };
-        Covered { parts: vec![CoveredRange { start, end: start + length, crc }], tally, facts }
+        let end = start + self.piece.length as u64;
+        Covered { parts: vec![CoveredRange { start, end, crc }], tally, facts }
     }
 
     fn units(&self, content: &'a Content) -> Units<'a> {
@@ -104,9 +101,6 @@ impl<'a> Task<'a> {
     fn decoded(&self, scanner: &mut Scanner, options: &Options) -> Result<Tally, Error> {
         let Self { piece, source, .. } = self;
         match self.whole {
-            Whole::Tensor(content, Data::Column(column)) => {
-                self.part(&**column, content, scanner, options)
-            }
             Whole::Tensor(content, Data::Owned(bytes)) => {
                 let range = piece.start..piece.start + piece.length;
                 scanner.source(&&bytes[..], range, self.units(content), options)
@@ -127,24 +121,6 @@ impl<'a> Task<'a> {
                 Ok(Tally::default())
             }
         }
-    }
-
-    /// Looks at a part of a column.
-    fn part(
-        &self,
-        column: &dyn Column,
-        content: &Content,
-        scanner: &mut Scanner,
-        options: &Options,
-    ) -> Result<Tally, Error> {
-        let Content::Floats { format, order, .. } = *content else { return Ok(Tally::default()) };
-        let mut tally = Tally::default();
-        let finite = scanner.needs_finite();
-        let shown = scanner.shown(format, order, self.piece.length, &mut tally, options, |see| {
-            column.show(self.piece.start, finite, see)
-        });
-        shown.map_err(|error| error.of(|| self.name.to_owned()))?;
-        Ok(tally)
     }
 }
 
@@ -234,7 +210,7 @@ pub(super) fn look_and_release(
     options: &Options,
 ) -> Result<Covered, Error> {
     let found = task.look(window, scanner, options);
-    if matches!(task.whole, Whole::Tensor(_, Data::Decoded(_) | Data::Column(_))) {
+    if matches!(task.whole, Whole::Tensor(_, Data::Decoded(_))) {
         let decoded = task.piece.length;
         let before = all.fetch_add(decoded, Ordering::Relaxed);
         // The sum may wrap around. Then the memory is given back a little earlier or later.
@@ -250,7 +226,7 @@ mod tests {
     use nonfinite::Format;
 
     use super::*;
-    use crate::model::{ByteOrder, Reads};
+    use crate::model::{ByteOrder, Decode, Reads};
     use crate::scan::Target;
 
     /// Bytes on a server.
@@ -306,5 +282,62 @@ mod tests {
         // Backwards, the same bytes twice, and bytes that are in memory.
         assert_eq!(groups(&Far, &[9..12, 0..9, 0..9]), (vec![1, 1, 1], at_once));
         assert_eq!(groups(&&[0; 12][..], &[0..9, 9..12]), (vec![1, 1], 1));
+    }
+
+    /// A map. Counts how often it was released as a whole.
+    #[derive(Debug, Default)]
+    struct Map {
+        released: AtomicUsize,
+    }
+
+    impl ReadAt for Map {
+        fn length(&self) -> usize {
+            1000
+        }
+
+        fn read_exact_at(&self, _: &mut [u8], _: usize) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        fn in_memory(&self) -> Option<&[u8]> {
+            Some(&[0; 1000])
+        }
+
+        fn release(&self, range: Range<usize>) {
+            assert_eq!(range, 0..1000);
+            self.released.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Data of 64 MiB that cannot be decoded.
+    struct Broken;
+
+    impl Decode for Broken {
+        fn length(&self) -> usize {
+            64 << 20
+        }
+
+        fn open<'a>(&'a self, _: &'a [u8]) -> io::Result<Box<dyn Read + 'a>> {
+            Err(io::ErrorKind::InvalidData.into())
+        }
+    }
+
+    /// A map that is decoded gives its memory back, but not after each piece.
+    #[test]
+    fn maps_are_released() {
+        let content = Content::Floats { format: Format::F32, parts: 1, order: ByteOrder::NATIVE };
+        let (data, options) = (Data::Decoded(Box::new(Broken)), Options::default());
+        for (pieces, expected) in [(3, 0), (4, 1), (7, 1), (8, 2)] {
+            let (map, decoded) = (Map::default(), AtomicUsize::new(0));
+            let piece = Cut { of: Target::Tensor(0), start: 0, length: 64 << 20 };
+            let whole = Whole::Tensor(&content, &data);
+            let (asked, kind) = Default::default();
+            let task = Task { piece, source: &map, name: "", whole, asked, kind };
+            for _ in 0..pieces {
+                let mut scanner = Scanner::new(asked);
+                assert!(look_and_release(&task, None, &mut scanner, &decoded, &options).is_err());
+            }
+            assert_eq!(map.released.into_inner(), expected, "{pieces} pieces");
+        }
     }
 }

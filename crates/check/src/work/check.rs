@@ -1,95 +1,97 @@
 //! Checks pieces.
 
-use std::slice;
-use std::sync::Mutex;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
-use super::error::{Error, FORM};
-use super::files::{File, Files};
-use super::plan::{Piece, PieceData, origin};
-use super::tallies::Tallies;
-use crate::model::{Content, Data, FileFormat, Tensor};
+use super::plan::{Piece, PieceData};
+use super::{Error, Tallies};
+use crate::formats::unknown;
+use crate::input::contents;
+use crate::model::source::open;
+use crate::model::{self, Content, Data, FileFormat, ReadAt, Tensor};
 use crate::options::Options;
-use crate::raw;
-use crate::scan::{self, Target, Task, Whole, run};
+use crate::scan::{self, Covered, Target, Task, Whole, run};
 use crate::sync::lock;
 
-/// Looks at a piece. The file must be at the path or URL of the plan, and must not have changed.
-///
-/// # Errors
-/// [`Error::Check`] if the file cannot be read or has changed, or if data cannot be decoded;
-/// [`Error::Invalid`] for a piece that does not come from a plan.
-pub fn check_piece(piece: &Piece) -> Result<Tallies, Error> {
-    check_pieces(slice::from_ref(piece), &Options::default())
+/// A file of pieces.
+struct File {
+    source: Arc<dyn ReadAt>,
+    /// If pieces have to be decoded: the tensors, as the reader of the format returns them.
+    tensors: Option<Vec<Tensor>>,
 }
 
-/// Looks at several pieces. Pieces of the same file share reads. Uses only the threads and the
-/// observer of the options: the plan has set the others.
+/// Looks at pieces. Pieces of the same file share reads. Uses only the threads and the observer of
+/// the options: the plan has set the others.
 ///
 /// # Errors
-/// The errors of [`check_piece`], and [`Error::Check`] if the observer asked to stop.
+/// [`Error::Check`] if a file cannot be read, if data cannot be decoded, or if the observer asked
+/// to stop; [`Error::NotOnce`] if pieces overlap.
 pub fn check_pieces(pieces: &[Piece], options: &Options) -> Result<Tallies, Error> {
-    let files = Files::new(options);
-    let opened = pieces.iter().map(|piece| Ok((files.open(&piece.file)?, input(piece)?)));
-    let opened = opened.collect::<Result<Vec<_>, Error>>()?;
-    let wholes = pieces.iter().zip(&opened);
-    let wholes = wholes.map(|(piece, (file, input))| whole(piece, file, input, options));
+    let mut files = BTreeMap::new();
+    for piece in pieces {
+        let path = Path::new(&piece.file);
+        let File { source, tensors } = match files.remove(&*piece.file) {
+            Some(file) => file,
+            None => File { source: open(path)?, tensors: None },
+        };
+        let tensors = match (&piece.place, tensors) {
+            (PieceData::Read { format, .. }, None) => {
+                let format = FileFormat::by_name(format).ok_or_else(unknown)?;
+                Some(contents(&*source, path, format, options)?.tensors)
+            }
+            (_, tensors) => tensors,
+        };
+        files.insert(&*piece.file, File { source, tensors });
+    }
+    let inputs: Vec<Data> = pieces.iter().map(input).collect();
+    let wholes = pieces.iter().zip(&inputs);
+    let wholes = wholes.map(|(piece, input)| whole(piece, &files[&*piece.file], input));
     let wholes = wholes.collect::<Result<Vec<_>, Error>>()?;
     let mut cuts = Vec::new();
     for (index, piece) in pieces.iter().enumerate() {
-        let step = opened[index].0.source().reads().step;
+        let step = files[&*piece.file].source.reads().step;
         cuts.extend(cut(piece, step).map(|cut| (index, cut)));
     }
     let task = |index: usize| {
         let (index, cut) = cuts[index];
-        let Piece { name, asked, kind, .. } = &pieces[index];
-        let source = opened[index].0.source();
+        let Piece { file, name, asked, kind, .. } = &pieces[index];
+        let source = &*files[&**file].source;
         Task { piece: cut, source, name, whole: wholes[index], asked: *asked, kind: *kind }
     };
-    let all = Mutex::new(Tallies::default());
+    let all = Mutex::new(BTreeMap::<Target, Covered>::new());
     run(cuts.len(), task, options, |index, found| {
-        let piece = &pieces[cuts[index].0];
-        lock(&all).add(Tallies::new(&piece.fingerprint, piece.of, found))
+        let of = pieces[cuts[index].0].of;
+        if lock(&all).entry(of).or_default().merge(found) { Ok(()) } else { Err(Error::NotOnce) }
     })?;
-    Ok(std::mem::take(&mut *lock(&all)))
+    let all = std::mem::take(&mut *lock(&all));
+    Ok(Tallies(all.into_iter().collect()))
 }
 
 /// The range of the tensor or checksum that a piece is of, up to the end of the piece. Empty if a
 /// reader decodes the piece.
-fn input(piece: &Piece) -> Result<Data, Error> {
-    if piece.form != FORM {
-        return Err(Error::Form(piece.form));
+fn input(piece: &Piece) -> Data {
+    match piece.place {
+        PieceData::Bytes { start, end, at } => Data::Input((start - at) as usize..end as usize),
+        PieceData::Read { .. } => Data::Input(0..0),
     }
-    let PieceData::Bytes { start, end, at } = piece.place else { return Ok(Data::Input(0..0)) };
-    // A piece may claim anything.
-    let size = |size: u64| usize::try_from(size).ok();
-    let first = start.checked_sub(at).and_then(size).zip(size(end)).filter(|_| start < end);
-    let (first, end) = first.ok_or(Error::Invalid("bytes that do not lie in a file"))?;
-    if matches!(piece.of, Target::Tensor(_)) {
-        let unit = content(piece)?.unit() as u64;
-        if !at.is_multiple_of(unit) || !(end as u64 - start).is_multiple_of(unit) {
-            return Err(Error::Invalid("a piece that is not of whole elements"));
-        }
-    }
-    Ok(Data::Input(first..end))
 }
 
 /// What a piece is cut from. `input` is its bytes in the file.
-fn whole<'a>(
-    piece: &'a Piece,
-    file: &'a File,
-    input: &'a Data,
-    options: &Options,
-) -> Result<Whole<'a>, Error> {
-    let Data::Input(range) = input else { return Err(Error::Invalid("no bytes of a file")) };
-    if range.end > file.source().length() {
-        return Err(Error::Invalid("bytes that lie behind the end of the file"));
-    }
-    Ok(match (&piece.place, piece.of) {
-        (PieceData::Read { .. }, _) => {
-            Whole::Tensor(content(piece)?, decoded(piece, file, options)?)
+fn whole<'a>(piece: &'a Piece, file: &'a File, input: &'a Data) -> Result<Whole<'a>, Error> {
+    Ok(match (&piece.content, &piece.place, piece.of) {
+        (Some(content), PieceData::Read { .. }, Target::Tensor(index)) => {
+            let tensor = file.tensors.as_ref().and_then(|tensors| tensors.get(index));
+            let tensor = tensor.ok_or_else(|| model::Error::Changed(piece.file.clone()))?;
+            Whole::Tensor(content, &tensor.data)
         }
-        (PieceData::Bytes { .. }, Target::Tensor(_)) => Whole::Tensor(content(piece)?, input),
-        (PieceData::Bytes { .. }, Target::Checksum(_)) => Whole::Checksum(None, range.start),
+        (Some(content), ..) => Whole::Tensor(content, input),
+        (None, PieceData::Bytes { start, at, .. }, _) => {
+            Whole::Checksum(None, (start - at) as usize)
+        }
+        (None, PieceData::Read { .. }, _) => {
+            unreachable!("a checksum is of bytes")
+        }
     })
 }
 
@@ -101,57 +103,7 @@ fn cut(piece: &Piece, step: usize) -> impl Iterator<Item = scan::Cut> {
         PieceData::Bytes { start, end, at } => (at, end - start, (step / unit).max(1) * unit),
         PieceData::Read { at, length, .. } => (at, length, usize::MAX),
     };
-    // Lengths of bytes lie within a file, and those of decoders were compared.
     let (at, length) = (at as usize, length as usize);
     let starts = (0..length.max(1)).step_by(step);
     starts.map(move |start| scan::Cut { of, start: at + start, length: step.min(length - start) })
-}
-
-/// The data of a piece that the reader of its format has to decode.
-fn decoded<'a>(piece: &Piece, file: &'a File, options: &Options) -> Result<&'a Data, Error> {
-    let Target::Tensor(index) = piece.of else {
-        return Err(Error::Invalid("a checksum of what is decoded"));
-    };
-    let content = content(piece)?;
-    let PieceData::Read { format, at, length, other, .. } = &piece.place else {
-        return Err(Error::Invalid("a piece that is of bytes"));
-    };
-    let format =
-        FileFormat::by_name(format).ok_or(Error::Invalid("a file format that is not known"))?;
-    let tensor = file.tensors(format, piece.file(), options)?.get(index);
-    let tensor = tensor.ok_or(Error::Invalid("a tensor that the file does not have"))?;
-    let found_in = match &tensor.data {
-        Data::Decoded(decode) => origin(decode.other())?,
-        _ => None,
-    };
-    if found_in != *other {
-        let changed = other.as_ref().map_or(piece.file(), |other| &other.location);
-        return Err(crate::Error::Changed(changed.to_owned()).into());
-    }
-    let size = |size: u64| usize::try_from(size).unwrap_or(usize::MAX);
-    let cut = scan::Cut { of: piece.of, start: size(*at), length: size(*length) };
-    if !fits(tensor, content, &cut) {
-        return Err(Error::Invalid("a piece that does not fit its tensor"));
-    }
-    Ok(&tensor.data)
-}
-
-/// Whether a piece lies within the tensor that the reader returns.
-fn fits(tensor: &Tensor, content: &Content, cut: &scan::Cut) -> bool {
-    let is_inside = match &tensor.data {
-        Data::Column(column) => column.parts().get(cut.start) == Some(&cut.length),
-        data => cut.start.checked_add(cut.length).is_some_and(|end| end <= data.length()),
-    };
-    is_inside && (tensor.content == *content || raw::fits(tensor, content))
-}
-
-/// The content of a piece. It must be one that is looked at.
-fn content(piece: &Piece) -> Result<&Content, Error> {
-    match &piece.content {
-        Some(content @ (Content::Floats { parts: 1..=2, .. } | Content::Blocks { .. })) => {
-            Ok(content)
-        }
-        Some(content) if !content.is_scanned() && piece.kind.is_wanted() => Ok(content),
-        _ => Err(Error::Invalid("a piece with nothing to look at")),
-    }
 }

@@ -1,12 +1,14 @@
-//! A check in pieces, as on a cluster: pieces are cut, serialised and merged at random.
+//! A check in pieces, as by the workers of a page, and a check by another process: what travels
+//! between them is serialised, and comes in any order.
 
 use std::io::Write;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use nonfinite_check::json::{self, Listed};
+use nonfinite_check::lint::Linter;
 use nonfinite_check::work::{self, Piece, Plan, Tallies};
-use nonfinite_check::{Error, FileFormat, Options, Report};
+use nonfinite_check::{Error, FileFormat, Options, Report, check_file, distributed};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -28,35 +30,22 @@ pub(crate) fn sent<T: Serialize + DeserializeOwned>(value: &T) -> T {
     serde_json::from_str(&text).expect("what was written can be read")
 }
 
-/// Splits pieces at random: about one in four, and then the rest of it again.
-pub(crate) fn cut(pieces: Vec<Piece>, random: &mut Random) -> Vec<Piece> {
-    let mut cut = Vec::new();
-    for piece in pieces {
-        let mut rest = Some(piece);
-        while let Some(piece) = rest {
-            let most = if random.below(4) == 0 { 1 + random.below(200) as u64 } else { u64::MAX };
-            let (first, others) = piece.split(most);
-            cut.push(first);
-            rest = others;
-        }
+/// Looks at the pieces in groups at random.
+pub(crate) fn tallies(
+    mut left: Vec<Piece>,
+    random: &mut Random,
+) -> Result<Vec<Tallies>, work::Error> {
+    let mut found = Vec::new();
+    while !left.is_empty() {
+        let count = 1 + random.below(left.len().min(40));
+        let start = random.below(left.len() - count + 1);
+        let some: Vec<Piece> = left.drain(start..start + count).map(|piece| sent(&piece)).collect();
+        found.push(sent(&work::check_pieces(&some, &Options::default())?));
     }
-    cut
+    Ok(found)
 }
 
-/// Merges in groups of random members.
-pub(crate) fn merge_at_random(mut tallies: Vec<Tallies>, random: &mut Random) -> Vec<Tallies> {
-    for _ in 0..random.below(2 * tallies.len()) {
-        let one = tallies.swap_remove(random.below(tallies.len()));
-        if tallies.is_empty() {
-            return vec![one];
-        }
-        let other = tallies.swap_remove(random.below(tallies.len()));
-        tallies.push(sent(&one).merge(other).expect("tallies of one plan"));
-    }
-    tallies
-}
-
-/// The report of a file that is checked in pieces.
+/// The report of a file that is checked in pieces. It has statistics, since a linter makes plans.
 pub(crate) fn report_of_pieces(
     path: &str,
     options: &Options,
@@ -66,31 +55,39 @@ pub(crate) fn report_of_pieces(
         work::Error::Check(error) => error,
         other => panic!("{other}"),
     };
-    // At most some hundred pieces, since each opens the file.
+    // At most some hundred pieces.
     let length = std::fs::metadata(path).map_or(0, |file| file.len()) as usize;
     let most = [64, 1 << 10, 1 << 14, 1 << 20][random.below(4)].max(length / 200);
     let most = NonZeroUsize::new(most).expect("not 0");
-    let mut plan: Plan = sent(&work::plan(path, most, options).map_err(unwrap)?);
-    let pieces = plan.take_pieces();
-    let mut left = if pieces.len() < 100 { cut(pieces, random) } else { pieces };
-    let mut tallies = Vec::new();
-    while !left.is_empty() {
-        // Some pieces are checked alone, some with their neighbours, some in random groups.
-        let count = 1 + random.below(left.len().min(40));
-        let start = random.below(left.len() - count + 1);
-        let some: Vec<Piece> = left.drain(start..start + count).map(|piece| sent(&piece)).collect();
-        let found = match &some[..] {
-            [one] => work::check_piece(one),
-            more => work::check_pieces(more, &Options::default()),
-        };
-        tallies.push(sent(&found.map_err(unwrap)?));
-    }
-    let tallies = merge_at_random(tallies, random);
-    Ok(work::merge(&plan, tallies, options).expect("every piece is there"))
+    let plan = Linter::new(options.clone()).plan(path, most).map_err(unwrap)?;
+    let mut plan: Plan = sent(&plan);
+    let found = tallies(plan.take_pieces(), random).map_err(unwrap)?;
+    work::merge(&plan, found, options).map_err(unwrap)
 }
 
-/// Asserts that the bytes, as a file in pieces, have this report without its places, byte for byte
-/// in JSON.
+/// Asserts that a file has the report of its check if it is checked in pieces, except for places,
+/// and if another process looks at it.
+#[track_caller]
+pub(crate) fn assert_same_elsewhere(path: &Path, options: &Options, random: &mut Random) {
+    let options =
+        Options { stats: true, places: true, draw: true, observer: None, ..options.clone() };
+    let expected = check_file(path, &options).expect("a good file");
+    let mut without_places = expected.clone();
+    without_places.tensors.iter_mut().for_each(|tensor| tensor.places = None);
+    let in_pieces = report_of_pieces(path.to_str().expect("plain characters"), &options, random);
+    assert_eq!(in_pieces.expect("a good file"), without_places, "in pieces");
+    let files = distributed::files(path, &options);
+    let found = |file: &Path| {
+        let is_listed = files.iter().any(|listed| listed == file);
+        is_listed.then(|| distributed::look(file, &options).ok().as_ref().map(sent)).flatten()
+    };
+    let report = distributed::report(path, found, &options).expect("a report");
+    assert_eq!(report, expected, "by another process");
+    let text = |report: Report| json::document(&[(PathBuf::new(), Ok(report))], &[], Listed::All);
+    assert_eq!(text(report), text(expected));
+}
+
+/// Asserts that the bytes, as a file, have this report, also by [`assert_same_elsewhere`].
 #[track_caller]
 pub(crate) fn assert_same_in_pieces(
     bytes: &[u8],
@@ -101,15 +98,8 @@ pub(crate) fn assert_same_in_pieces(
     let mut file =
         tempfile::Builder::new().suffix(&format!(".{}", format.name())).tempfile().unwrap();
     file.write_all(bytes).unwrap();
-    let path = file.path().to_str().expect("a path of plain characters");
+    let options = &Options { observer: None, ..options.clone() };
+    assert_eq!(check_file(file.path(), options).expect("a good file"), *expected, "as a file");
     let mut random = Random(0x9E37_79B9_7F4A_7C15 ^ bytes.len() as u64);
-    let report = report_of_pieces(path, options, &mut random)
-        .unwrap_or_else(|error| panic!("{}: {error}", format.name()));
-    // Pieces have no places.
-    let mut expected = expected.clone();
-    expected.tensors.iter_mut().for_each(|tensor| tensor.places = None);
-    assert_eq!(report, expected, "in pieces");
-    let text =
-        |report: &Report| json::document(&[(PathBuf::new(), Ok(report.clone()))], &[], Listed::All);
-    assert_eq!(text(&report), text(&expected));
+    assert_same_elsewhere(file.path(), options, &mut random);
 }

@@ -2,7 +2,7 @@
 
 use nonfinite_check::{FileFormat, LookedAt};
 
-use crate::write::{Entry, npy, safetensors};
+use crate::write::{Entry, Member, npy, safetensors, zip};
 use crate::{refused, report};
 
 #[test]
@@ -12,10 +12,52 @@ fn texts_and_times_of_numpy() {
         assert_eq!(report.tensors[0].looked_at, LookedAt::NotFloat, "{descr}");
         assert!(report.is_complete(), "{descr}");
     }
-    for descr in ["<M9", "<m4[ns]", "<f16", "<U", "<U-1"] {
+    for descr in [
+        "<M9",
+        "<m4[ns]",
+        "<M8x",
+        "<f16",
+        "<f04",
+        "<c32",
+        "<i3",
+        "<U",
+        "<U-1",
+        "<S+1",
+        "<U4611686018427387905",
+        "|S99999999999999999999999",
+    ] {
         let message = format!("dtype '{descr}' is not supported");
         refused(&npy(descr, &[1], false, &[0; 16]), FileFormat::NPY, &message);
     }
+}
+
+/// numpy saves the dtypes of `ml_dtypes` as raw bytes. The reason says what looks at them.
+#[test]
+fn raw_bytes_of_numpy() {
+    for (descr, size, advice) in [
+        ("<V2", 2, "pass array.view(ml_dtypes.bfloat16) to nonfinite.all_finite"),
+        (">V2", 2, "pass array.view(ml_dtypes.bfloat16) to nonfinite.all_finite"),
+        ("|V1", 1, "such as array.view(ml_dtypes.float8_e4m3fn), to nonfinite.all_finite"),
+        ("V8", 8, "pass array.view(DTYPE) to nonfinite.all_finite"),
+        ("|V3", 3, "pass array.view(DTYPE) to nonfinite.all_finite"),
+        ("<f1", 1, "numpy cannot load: save it as safetensors"),
+    ] {
+        let data = vec![0; 2 * size];
+        let array = npy(descr, &[2], false, &data);
+        let member = Member { name: "a.npy", data: &array, deflate: true };
+        for (file, format) in [(array.clone(), FileFormat::NPY), (zip(&[member]), FileFormat::NPZ)]
+        {
+            let report = report(&file, format);
+            let [(tensor, why)] = report.not_looked_at().collect::<Vec<_>>()[..] else {
+                panic!("{report:?}")
+            };
+            assert_eq!((&*tensor.dtype, tensor.bytes), (descr, 2 * size));
+            assert!(why.text().starts_with(&format!("dtype '{descr}' is ")), "{why}");
+            assert!(why.text().ends_with(advice), "{why}");
+            assert!(!why.is_of_part() && !report.is_complete() && !report.is_bad());
+        }
+    }
+    refused(&npy("|V", &[1], false, &[0]), FileFormat::NPY, "dtype '|V' is not supported");
 }
 
 fn with_header(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
@@ -58,4 +100,18 @@ fn of_safetensors() {
     let error = nonfinite_check::check_bytes(&list, FileFormat::SAFETENSORS, &Default::default());
     let error = error.unwrap_err().to_string();
     assert!(error.contains("expected a JSON object"), "{error}");
+}
+
+/// The name of the dtype of a tensor does not make it a part of an archive.
+#[test]
+fn a_dtype_with_the_name_of_bytes() {
+    let inner = npy("<f4", &[1], false, &f32::NAN.to_le_bytes());
+    let header =
+        format!(r#"{{"w":{{"dtype":"bytes","shape":[1],"data_offsets":[0,{}]}}}}"#, inner.len());
+    let file = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &inner].concat();
+    let report = report(&file, FileFormat::SAFETENSORS);
+    let named: Vec<_> = report.not_looked_at().collect();
+    assert_eq!(named.len(), 1);
+    assert_eq!(named[0].0.name.as_deref(), Some("w"));
+    assert!(!named[0].1.is_of_part() && named[0].1.to_string().contains("not known"));
 }

@@ -29,7 +29,7 @@ fn models_in_archives() {
         panic!("{report:?}")
     };
     assert_eq!(tensor.name.as_deref(), Some("m.gguf"));
-    assert_eq!(why.cause(), "a file of the format gguf: files in files are not read");
+    assert_eq!(why.text(), "a file of the format gguf: files in files are not read");
     assert!(!report.is_bad() && !report.is_complete());
 }
 
@@ -53,6 +53,46 @@ fn error(name: &str, bytes: &[u8]) -> Error {
     let path = folder.join(name);
     fs::write(&path, bytes).expect("the build folder can be written to");
     check_file(&path, &Options::default()).expect_err(name)
+}
+
+/// The bytes tell the format before the name does.
+#[test]
+fn content_before_the_name() {
+    let folder = folder("formats-content");
+    let array = npy("<f4", &[1], false, &[0; 4]);
+    let model = safetensors(&[Entry { name: "x", kind: "F32", shape: &[1], data: &[0; 4] }]);
+    for (names, bytes, format) in [
+        (["a.safetensors", "array"], array, FileFormat::NPY),
+        (["model.npy", "model.bin"], model, FileFormat::SAFETENSORS),
+    ] {
+        for name in names {
+            fs::write(folder.join(name), &bytes).unwrap();
+            let report = check_file(&folder.join(name), &Options::default()).expect("a good file");
+            assert_eq!(report.format, format, "{name}");
+        }
+    }
+}
+
+/// The error names the format of the name only if the bytes tell nothing.
+#[test]
+fn messages() {
+    let mut tar = vec![0; 1024];
+    tar[257..262].copy_from_slice(b"ustar");
+    let pointer = b"version https://git-lfs.github.com/spec/v1\n";
+    for (name, bytes, message) in [
+        ("text.npy", &b"hello, world"[..], "not a .npy file"),
+        ("text.NPY", b"hello, world", "not a .npy file"),
+        ("text.safetensors", b"hello, world", ".safetensors header"),
+        ("pickle.pt", b"\x80\x02}.", "not looked at: a pickle of Python"),
+        ("model.pth.tar", &tar, "not looked at: a tar archive"),
+        ("pytorch_model.bin", pointer, "a pointer of Git LFS, and not the file"),
+        ("damaged.pt", b"PK\x03\x04", "bad zip archive"),
+        ("empty.npy", b"", "is empty"),
+        ("empty", b"", "is empty"),
+    ] {
+        let error = error(name, bytes).to_string();
+        assert!(error.contains(message), "{name}: {error}");
+    }
 }
 
 /// What is in a file says more than its name, except that a zip archive may be a damaged file of

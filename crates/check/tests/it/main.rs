@@ -3,6 +3,7 @@
 
 #[path = "../common/codes.rs"]
 mod codes;
+mod distributed;
 mod dtypes;
 #[path = "../common/folder.rs"]
 mod folder;
@@ -11,12 +12,15 @@ mod gguf;
 #[path = "../common/hidden.rs"]
 mod hidden;
 mod lint;
+mod lint_faults;
 mod lint_layouts;
+mod lint_names;
 #[path = "../common/lint_pieces.rs"]
 mod lint_pieces;
 mod lint_traps;
 #[path = "../common/names.rs"]
 mod names;
+mod npy;
 mod npz;
 mod options;
 #[path = "../common/pieces.rs"]
@@ -28,7 +32,6 @@ mod sources;
 mod stats;
 mod streams;
 mod structured;
-mod taken_as;
 mod work;
 mod work_checksums;
 mod write;

@@ -41,7 +41,7 @@ fn members_of_other_kinds() {
     assert_eq!(names, ["folder/x", "object", "readme.txt", "none"]);
     assert_eq!(report.tensors[0].looked_at, LookedAt::Values);
     let LookedAt::Unreadable(why) = &report.tensors[1].looked_at else { panic!("{report:?}") };
-    assert!(why.cause().contains("pickled"), "{why:?}");
+    assert!(why.text().contains("pickled"), "{why:?}");
     assert_eq!(report.tensors[2].looked_at, LookedAt::NotFloat);
     assert_eq!(report.tensors[3].looked_at, LookedAt::NotFloat);
     assert!(!report.is_complete());

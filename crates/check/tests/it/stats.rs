@@ -243,7 +243,7 @@ fn all_zeros() {
     for others in [&[][..], &[0.0, 1e-45], &[0.0, f32::NAN], &[0.0, f32::INFINITY], &[1.0]] {
         assert!(!of(others).is_all_zeros(), "{others:?}");
     }
-    // Counts of tallies from another machine can have any value.
+    // Sums of the counts saturate.
     let mut huge = of(&[0.0]);
     let stats = huge.stats.as_mut().unwrap();
     (stats.subnormals, stats.normals) = (u64::MAX, 1);

@@ -30,7 +30,7 @@ fn members_are_named() {
             panic!("{report:?}")
         };
         assert_eq!(tensor.name.as_deref(), Some("m"));
-        assert!(why.cause().starts_with(WHY), "{why}");
+        assert!(why.text().starts_with(WHY), "{why}");
         assert!(!report.is_bad() && !report.is_damaged());
     }
 }

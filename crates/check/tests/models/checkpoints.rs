@@ -8,7 +8,7 @@ use nonfinite_check::{Error, FileFormat, LookedAt, Options, Report, check_file, 
 use crate::error;
 use crate::folder::folder;
 use crate::members::unread;
-use crate::pieces::{Random, report_of_pieces};
+use crate::pieces::{Random, assert_same_elsewhere};
 use crate::pytorch::{archive, integers, state_dict, storage, tensor, text};
 
 /// The longest names of parts: 64 bytes for each byte of the pickle, and 128 KiB. Empty parts
@@ -100,9 +100,7 @@ fn names(report: &Report) -> Vec<&str> {
 
 fn checked(path: &Path) -> Result<Report, Error> {
     let report = check_file(path, &Options::default())?;
-    let text = path.to_str().expect("a path of plain characters");
-    let in_pieces = report_of_pieces(text, &Options::default(), &mut Random(1));
-    assert_eq!(in_pieces.expect("what can be checked at once"), report);
+    assert_same_elsewhere(path, &Options::default(), &mut Random(1));
     Ok(report)
 }
 
@@ -299,29 +297,4 @@ fn from_server(folder: &Path, expected: &Report) {
         report.tensors.iter().map(|tensor| (tensor.name.clone(), tensor.found.clone())).collect()
     };
     assert_eq!(found(&report), found(expected));
-}
-
-/// A shard whose tensor has to be decoded, which is written anew.
-#[test]
-fn shards_that_change() {
-    use nonfinite_check::work::{self, check_piece, plan};
-
-    let folder = folder("torch-shards-change");
-    let columns = tensor(&storage("FloatStorage", "0", 4), 1, &[2], &[2]);
-    let data = [0.0, 1.0, 2.0, f32::NEG_INFINITY].map(f32::to_le_bytes).concat();
-    let shard = folder.join("a.bin");
-    fs::write(&shard, archive(&state_dict(&[("a", columns)]), &[&data])).unwrap();
-    let index = folder.join("pytorch_model.bin.index.json");
-    fs::write(&index, r#"{"weight_map": {"a": "a.bin"}}"#).unwrap();
-    checked(&index).unwrap();
-    let plan = plan(index.to_str().unwrap(), work::PIECE, &Options::default()).unwrap();
-    let decoded: Vec<_> = plan.pieces().iter().filter(|piece| piece.range().is_none()).collect();
-    let [piece] = decoded[..] else { panic!("{plan:?}") };
-    check_piece(piece).unwrap();
-    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(7);
-    fs::File::options().write(true).open(&shard).unwrap().set_modified(later).unwrap();
-    match check_piece(piece) {
-        Err(work::Error::Check(Error::Changed(changed))) => assert_eq!(Path::new(&changed), shard),
-        other => panic!("{other:?}"),
-    }
 }

@@ -22,16 +22,20 @@ fn constants_and_scales_of_blocks() {
         bytes(5, &tensor("s", 1, shape, &[bytes(9, &data)]))
     };
     let dequantize = || node("DequantizeLinear", &["w", "s"]);
+    let zero = |severity| vec![("scale-zero", severity)];
+    let magnitude = |severity| vec![("magnitude", severity)];
     for (node, shape, number, expected) in [
-        (dequantize(), &[][..], 1.0, None),
-        (Vec::new(), &[], -3e38, Some(("magnitude", Note))),
-        (Vec::new(), &[2, 2], f32::MIN, Some(("magnitude", Note))),
-        (Vec::new(), &[2, 2], 3e38, Some(("magnitude", Error))),
-        (dequantize(), &[], f32::MAX, Some(("magnitude", Error))),
-        (dequantize(), &[2], 0.0, Some(("scale-zero", Error))),
-        (dequantize(), &[2, 2], 0.0, Some(("scale-zero", Note))),
-        (node("MatMulNBits", &["x", "w", "s"]), &[2], 0.0, Some(("scale-zero", Note))),
-        (node("GatherBlockQuantized", &["w", "x", "s"]), &[2], 0.0, Some(("scale-zero", Note))),
+        (dequantize(), &[][..], 1.0, vec![]),
+        (dequantize(), &[2], -1.0, vec![("scale-negative", Note)]),
+        (dequantize(), &[2], f32::NAN, vec![("scale-nonfinite", Error)]),
+        (Vec::new(), &[], -3e38, magnitude(Note)),
+        (Vec::new(), &[2, 2], f32::MIN, magnitude(Note)),
+        (Vec::new(), &[2, 2], 3e38, magnitude(Error)),
+        (dequantize(), &[], f32::MAX, magnitude(Error)),
+        (dequantize(), &[2], 0.0, zero(Error)),
+        (dequantize(), &[2, 2], 0.0, zero(Note)),
+        (node("MatMulNBits", &["x", "w", "s"]), &[2], 0.0, zero(Note)),
+        (node("GatherBlockQuantized", &["w", "x", "s"]), &[2], 0.0, zero(Note)),
     ] {
         let folder = folder("lint-onnx");
         let path = folder.join("x.onnx");
@@ -43,6 +47,6 @@ fn constants_and_scales_of_blocks() {
         let found = linter.findings();
         assert_eq!(in_pieces.findings(), found);
         let found: Vec<_> = found.iter().map(|found| (found.rule.id, found.severity)).collect();
-        assert_eq!(found, expected.into_iter().collect::<Vec<_>>(), "{shape:?} {number}");
+        assert_eq!(found, expected, "{shape:?} {number}");
     }
 }

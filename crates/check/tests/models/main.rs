@@ -4,7 +4,7 @@
 mod bounds;
 mod checkpoints;
 #[path = "../common/codes.rs"]
-#[expect(dead_code, reason = "tables and arrays need more of it")]
+#[expect(dead_code, reason = "arrays need more of it")]
 mod codes;
 #[path = "../common/folder.rs"]
 mod folder;

@@ -1,12 +1,9 @@
 //! Data types and fields of ONNX that few models have.
 
-use std::fs;
-
-use nonfinite_check::{FileFormat, Options, check_bytes, check_file};
+use nonfinite_check::FileFormat;
 
 use crate::check;
-use crate::folder::folder;
-use crate::onnx::{bytes, model, number, tensor};
+use crate::onnx::{bytes, model, tensor};
 use crate::varint::varint;
 
 #[test]
@@ -20,32 +17,6 @@ fn complex_numbers() {
         );
         assert_eq!(report.tensors[0].found.nan.count, 1, "{code}");
         assert!(report.is_complete(), "{code}");
-    }
-}
-
-/// Bytes are looked at as floats if the options say so, wherever they are.
-#[test]
-fn bytes_taken_as_floats() {
-    let folder = folder("onnx-bytes");
-    fs::write(folder.join("data"), [1, 2, 0xFF]).unwrap();
-    let path = folder.join("model.onnx");
-    let location = bytes(13, &[bytes(1, b"location"), bytes(2, b"data")].concat());
-    let options = Options { taken_as: vec!["*=f8e8m0fnu".parse().unwrap()], ..Options::default() };
-    for code in [2, 3] {
-        for content in [
-            vec![bytes(9, &[1, 2, 0xFF])],
-            vec![bytes(5, &[&[1, 2][..], &varint(0xFF)].concat())],
-            vec![location.clone(), number(14, 1)],
-        ] {
-            fs::write(&path, model(&[bytes(5, &tensor("s", code, &[3], &content))])).unwrap();
-            let report = check_file(&path, &options).unwrap();
-            let nan = report.tensors[0].found.nan.first.as_ref();
-            assert_eq!(nan.map(|nan| &nan.coordinate[..]), Some(&[2][..]), "{code}");
-        }
-        // Data of another length than that of the shape is no such tensor.
-        let short = tensor("s", code, &[4], &[bytes(9, &[1, 2, 0xFF])]);
-        let report = check_bytes(&model(&[bytes(5, &short)]), FileFormat::ONNX, &options);
-        assert!(!report.unwrap().is_complete(), "{code}");
     }
 }
 

@@ -11,11 +11,17 @@ mod write;
 #[expect(dead_code, reason = "the writer of members uses a part of it")]
 mod zip;
 
+use std::fmt;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use nonfinite_check::{Error, FileFormat, Options, Report, check_bytes, check_url, list_url};
+use nonfinite_check::{
+    Error, FileFormat, Observer, Options, Report, check_bytes, check_url, distributed, list_url,
+};
 
-use crate::pieces::{Random, assert_same_in_pieces, report_of_pieces};
+use crate::pieces::{assert_same_in_pieces, sent};
 use crate::server::{Server, State};
 use crate::write::{Entry, Member, gguf, npy, safetensors, zip};
 
@@ -68,9 +74,12 @@ fn reports_are_those_of_the_bytes() {
         assert_eq!(found, check_bytes(&bytes, format, &places).unwrap(), "{path}");
         // A query is sent and is no part of the name.
         assert_eq!(report(&server, &format!("{path}?sign=a/b")), expected, "{path}");
+        // Another process fetches the data, and this one nothing.
         let url = format!("{}{path}", server.url);
-        let in_pieces = report_of_pieces(&url, &options(), &mut Random(99));
-        assert_eq!(in_pieces.unwrap(), expected, "{path}");
+        let tally = sent(&distributed::look(url.as_ref(), &places).unwrap());
+        server.state().files.clear();
+        let report = distributed::report(url.as_ref(), |_| Some(tally.clone()), &places);
+        assert_eq!(report.unwrap(), found, "{path}");
     }
 }
 
@@ -126,8 +135,8 @@ fn windows_of_a_header() {
     assert_eq!(ranges, ["0-65535", "65536-131071", "131072-262143", &last]);
 }
 
-/// A server of 20 tensors of floats with this many bytes of integers behind each, and a plan.
-fn spread(gap: usize, options: &Options) -> (Server, nonfinite_check::work::Plan) {
+/// A server of 20 tensors of floats with this many bytes of integers behind each.
+fn spread(gap: usize) -> Server {
     let (data, gap) = (floats(4), vec![1; gap]);
     let names: Vec<String> = (0..40).map(|i| format!("{i:02}")).collect();
     let (four, length) = ([4], [gap.len()]);
@@ -136,30 +145,26 @@ fn spread(gap: usize, options: &Options) -> (Server, nonfinite_check::work::Plan
         entries.push(Entry { name: &name[0], kind: "F32", shape: &four, data: &data });
         entries.push(Entry { name: &name[1], kind: "U8", shape: &length, data: &gap });
     }
-    let server = Server::of("/x.safetensors", &safetensors(&entries));
-    let url = format!("{}/x.safetensors", server.url);
-    let plan = nonfinite_check::work::plan(&url, nonfinite_check::work::PIECE, options).unwrap();
-    server.state().requests.clear();
-    (server, plan)
+    Server::of("/x.safetensors", &safetensors(&entries))
 }
 
 /// Requests wait for each other only if many are in flight, whatever the number of threads.
 #[test]
 fn requests_in_flight() {
     let options = Options { threads: NonZeroUsize::new(1), ..Options::default() };
-    let (server, plan) = spread(300 << 10, &options);
+    let server = spread(300 << 10);
     server.state().hold = 17;
-    server.state().most_open = 0;
-    nonfinite_check::work::check_pieces(plan.pieces(), &options).unwrap();
+    check_url(&format!("{}/x.safetensors", server.url), &options).unwrap();
     assert_eq!(server.state().most_open, 16);
 }
 
 /// Short gaps between tensors are fetched along, which saves requests.
 #[test]
 fn gaps_between_tensors() {
-    for (gap, requests) in [(256 << 10, 1), ((256 << 10) + 1, 20)] {
-        let (server, plan) = spread(gap, &options());
-        nonfinite_check::work::check_pieces(plan.pieces(), &options()).unwrap();
+    // One is for the header and the first tensor.
+    for (gap, requests) in [(256 << 10, 2), ((256 << 10) + 1, 20)] {
+        let server = spread(gap);
+        report(&server, "/x.safetensors");
         assert_eq!(server.state().requests.len(), requests, "{gap}");
     }
 }
@@ -175,14 +180,11 @@ fn range(request: &str) -> String {
 fn sharded_sets() {
     let data = floats(2000);
     let shard = |name| safetensors(&[Entry { name, kind: "F32", shape: &[2000], data: &data }]);
-    let scale = Entry { name: "s", kind: "U8", shape: &[2], data: &[1, 0xFF] };
     let map = br#"{"weight_map":{"a":"1.safetensors","b":"2.safetensors"}}"#;
     let files = [
         ("/m/model.safetensors.index.json", map.to_vec()),
         ("/m/1.safetensors", shard("a")),
         ("/m/2.safetensors", shard("b")),
-        ("/u8/model.safetensors.index.json", br#"{"weight_map":{"s":"1.safetensors"}}"#.to_vec()),
-        ("/u8/1.safetensors", safetensors(&[scale])),
         ("/bad/model.safetensors.index.json", map.to_vec()),
         ("/out/model.safetensors.index.json", br#"{"weight_map":{"a":"../1"}}"#.to_vec()),
     ];
@@ -194,15 +196,39 @@ fn sharded_sets() {
     assert_eq!(found, [("a", 2), ("b", 2)]);
     let file = report.tensors[1].file.as_ref().unwrap();
     assert_eq!(file.to_str(), Some(&*format!("{}/m/2.safetensors", server.url)));
-    // Options for tensors apply to a set like to a file.
-    let taken_as = vec!["s=f8e8m0fnu".parse().unwrap()];
-    let taken = Options { taken_as, ..options() };
-    let url = format!("{}/u8/model.safetensors.index.json", server.url);
-    assert_eq!(check_url(&url, &taken).unwrap().tensors[0].found.nan.count, 1);
+    let url = format!("{}/m/model.safetensors.index.json", server.url);
+    let shards = distributed::files(url.as_ref(), &options());
+    assert_eq!(
+        shards,
+        ["1", "2"].map(|name| format!("{}/m/{name}.safetensors", server.url)).map(PathBuf::from)
+    );
+    let found = |file: &Path| {
+        shards.iter().any(|it| it == file).then(|| distributed::look(file, &options()).unwrap())
+    };
+    assert_eq!(distributed::report(url.as_ref(), found, &options()).unwrap(), report);
     let missing = failure(&server, "/bad/model.safetensors.index.json");
     assert!(matches!(missing, Error::Remote { .. }), "{missing:?}");
     let outside = failure(&server, "/out/model.safetensors.index.json");
     assert!(matches!(outside, Error::Outside(_)), "{outside:?}");
+}
+
+/// Changes the server when the header of a file has been read.
+struct Then<F>(Arc<Server>, F);
+
+impl<F> fmt::Debug for Then<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Then")
+    }
+}
+
+impl<F: Fn(&mut State) + Send + Sync> Observer for Then<F> {
+    fn started(&self, _: u64) {
+        (self.1)(&mut self.0.state());
+    }
+
+    fn advanced(&self, _: u64) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 /// Temporary failures are tried again: a busy server, cut connections, short answers.
@@ -229,46 +255,40 @@ fn faults_that_pass() {
     // Later answers than the first.
     let (path, format, bytes) = files().remove(0);
     let expected = check_bytes(&bytes, format, &options()).unwrap();
-    let server = Server::of(path, &bytes);
-    let plan = nonfinite_check::work::plan(
-        &format!("{}{path}", server.url),
-        nonfinite_check::work::PIECE,
-        &options(),
-    );
-    let plan = plan.unwrap();
-    for faults in [(2, 0), (0, 2), (1, 1)] {
-        server.state().cut = faults.0;
-        server.state().short = faults.1;
-        let found = nonfinite_check::work::check_pieces(plan.pieces(), &options()).unwrap();
-        let report = nonfinite_check::work::merge(&plan, [found], &options()).unwrap();
-        assert_eq!(report, expected);
+    let server = Arc::new(Server::of(path, &bytes));
+    let url = format!("{}{path}", server.url);
+    let then = |set: Box<dyn Fn(&mut State) + Send + Sync>| {
+        let observer = Some(Arc::new(Then(Arc::clone(&server), set)) as Arc<dyn Observer>);
+        check_url(&url, &Options { observer, ..options() })
+    };
+    for (cut, short) in [(2, 0), (0, 2), (1, 1)] {
+        let report = then(Box::new(move |state| (state.cut, state.short) = (cut, short)));
+        assert_eq!(report.unwrap(), expected);
         let left = server.state().cut;
         assert_eq!(left + server.state().short, 0);
     }
     // Not for ever, and not if the failure stays.
-    let fails = |requests: usize, message: &str| {
-        server.state().requests.clear();
-        let found = nonfinite_check::work::check_piece(&plan.pieces()[0]);
-        match found {
-            Err(nonfinite_check::work::Error::Check(Error::Decode { error, .. })) => {
+    let fails = |set: fn(&mut State), requests: usize, message: &str| {
+        (server.state().short, server.state().body) = (0, None);
+        match then(Box::new(move |state| {
+            state.requests.clear();
+            set(state);
+        })) {
+            Err(Error::Decode { error, .. }) => {
                 assert!(error.to_string().contains(message), "{error}");
             }
             other => panic!("{other:?}"),
         }
         assert_eq!(server.state().requests.len(), requests);
     };
-    server.state().short = usize::MAX;
-    fails(3, "");
-    server.state().short = 0;
+    fails(|state| state.short = usize::MAX, 3, "");
     // The body is not as long as its header says.
     let other = "the server sent fewer or more bytes than it was asked for";
     let more = "the server sent more bytes than it was asked for";
-    for (length, message) in [(0, other), (399_999, other), (400_001, more)] {
-        server.state().body = Some(length);
-        fails(3, message);
-    }
-    server.state().files.clear();
-    fails(1, "");
+    fails(|state| state.body = Some(0), 3, other);
+    fails(|state| state.body = Some(399_999), 3, other);
+    fails(|state| state.body = Some(400_001), 3, more);
+    fails(|state| state.files.clear(), 1, "");
 }
 
 /// Another version of the file during the check.
@@ -287,14 +307,6 @@ fn files_that_change() {
             assert!(last.contains("\nif-match: \"one\""), "{last}");
         }
     }
-    // A plan holds what it was made of.
-    let (path, _, bytes) = files().remove(0);
-    let server = Server::of(path, &bytes);
-    let url = format!("{}{path}", server.url);
-    let plan = nonfinite_check::work::plan(&url, nonfinite_check::work::PIECE, &options());
-    server.state().tag = Some("\"later\"".to_owned());
-    let found = nonfinite_check::work::check_piece(&plan.unwrap().pieces()[0]);
-    assert!(matches!(found, Err(nonfinite_check::work::Error::Check(Error::Changed(_)))));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use nonfinite_check::json::Listed;
 use nonfinite_check::lint::{self, Finding, Severity};
-use nonfinite_check::{Allow, Kinds, Observer, Options, TakenAs};
+use nonfinite_check::{Allow, Kinds, Observer, Options};
 
 /// Which tensors of a model file hold NaN or infinity, and where.
 #[derive(Debug, Parser)]
@@ -60,7 +60,7 @@ Examples:
   nonfinite lint --format github --warnings off --allow 'scale-zero:*.lm_head.*' export/";
 
 const CHECK_HELP: &str = "\
-Formats: safetensors, npy, npz, GGUF, ONNX, PyTorch; Arrow and Parquet if built with them.
+Formats: safetensors, npy, npz, GGUF, ONNX, PyTorch.
 
 Exit status: 0 if all is finite; 1 if a tensor is bad; 2 if a file is damaged or the usage is \
 wrong, or if nothing is bad and something was not looked at; 130 if interrupted.
@@ -100,12 +100,12 @@ pub struct Check {
     /// List bad tensors only; totals count all
     #[arg(long)]
     pub bad_only: bool,
-    /// What is bad, and how to read.
+    /// What is bad, and how much to do.
     #[command(flatten)]
     pub how: How,
 }
 
-/// What is bad, and how files are read: the options that several commands have.
+/// What is bad, and how much to do.
 #[derive(Debug, Args)]
 pub struct How {
     /// Tensors of such a name may hold nan, +inf, -inf, inf, large or all; repeatable
@@ -114,9 +114,6 @@ pub struct How {
     /// The kinds of numbers that make a tensor bad
     #[arg(long, value_name = "KINDS", default_value = "nan,inf", allow_hyphen_values = true)]
     pub fail_on: Kinds,
-    /// Bytes that are numbers: '*_scales=f8e8m0fnu' by name, V2=bf16 by dtype of numpy; repeatable
-    #[arg(long = "as", value_name = "PATTERN=FORMAT")]
-    pub taken_as: Vec<TakenAs>,
     /// How much to do, and what is too little.
     #[command(flatten)]
     pub limits: Limits,
@@ -278,7 +275,6 @@ impl How {
             stats,
             fail_on: self.fail_on,
             allow: self.allow.clone(),
-            taken_as: self.taken_as.clone(),
             ..self.limits.options(observer)
         }
     }

@@ -8,8 +8,7 @@ use std::path::Path;
 use nonfinite_check::lint::{Finding, Severity};
 use nonfinite_check::{ByKind, Error, LookedAt, Report, TensorReport};
 
-use crate::report::{Facts, visible};
-use crate::wording;
+use crate::report::{Facts, hint, visible};
 
 /// The annotations of a file, for its bad tensors and for what could not be checked. Each ends with
 /// a line feed.
@@ -18,7 +17,7 @@ pub fn annotations(path: &Path, result: &Result<Report, Error>) -> String {
     match result {
         Ok(report) => report.tensors.iter().filter_map(|tensor| of_tensor(path, tensor)).collect(),
         Err(error) => {
-            let message = visible(&format!("{error}{}", wording::hint(error)));
+            let message = visible(&format!("{error}{}", hint(error)));
             annotation(path, "not checked", &message)
         }
     }
@@ -45,7 +44,7 @@ fn of_tensor(path: &Path, tensor: &TensorReport) -> Option<String> {
     let path = tensor.file.as_deref().unwrap_or(path);
     match &tensor.looked_at {
         LookedAt::Unreadable(why) | LookedAt::Damaged(why) => {
-            let message = visible(&wording::reason(why));
+            let message = visible(why.text());
             return Some(annotation(path, &format!("not checked{name}"), &message));
         }
         LookedAt::Values

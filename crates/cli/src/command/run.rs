@@ -28,7 +28,7 @@ pub struct Run<'a> {
     blocks: Option<Blocks>,
     options: Options,
     summary: Summary,
-    /// The patterns of `--allow` and `--as`.
+    /// The patterns of `--allow`.
     patterns: Patterns,
     /// The results for a document.
     results: Vec<html::Checked>,
@@ -52,7 +52,7 @@ impl<'a> Run<'a> {
             blocks: check.map.then(Blocks::of_environment),
             options,
             summary: Summary::default(),
-            patterns: Patterns::new(&check.how),
+            patterns: Patterns::new(&check.how.allow),
             results: Vec::new(),
             no_format: Vec::new(),
         }

@@ -21,8 +21,8 @@ use nonfinite_check::{Error, LookedAt, Report, TensorReport};
 
 use text::{Budget, escaped};
 
-use crate::report::count;
-use crate::{natural, wording};
+use crate::natural;
+use crate::report::{count, hint};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -224,7 +224,7 @@ impl Page {
         let path = escaped(path.display());
         let text = match result {
             Err(error) => {
-                let why = escaped(format!("{error}{}", wording::hint(error)));
+                let why = escaped(format!("{error}{}", hint(error)));
                 format!("<h2>{path}</h2>\n<p>This file could not be checked: {why}\n")
             }
             Ok(report) => {
@@ -269,7 +269,7 @@ impl Page {
             let number = match &tensor.looked_at {
                 LookedAt::Unreadable(why) | LookedAt::Damaged(why) => {
                     let name = escaped(tensor.title().as_deref().unwrap_or("(no name)"));
-                    let why = escaped(wording::reason(why));
+                    let why = escaped(why);
                     let line = format!("<p><b>{name}</b> was not looked at: {why}\n");
                     if self.entries.take(&line, 0) {
                         text.push_str(&line);

@@ -1,36 +1,6 @@
-//! How the format of a file is detected.
+//! What is no file, and files beside files in error.
 
-use crate::{assert_found, check, file, npy, refused, safetensors};
-
-#[test]
-fn content_decides_before_the_name() {
-    let array = npy("'<f4'", false, "(1,)", &[0; 4]);
-    assert_found("array.safetensors", &array, &[]);
-    assert_found("array", &array, &[]);
-    let header = r#"{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
-    assert_found("model.npy", &safetensors(header, &[0; 4]), &[]);
-    assert_found("model.bin", &safetensors(header, &[0; 4]), &[]);
-}
-
-#[test]
-fn the_name_chooses_the_message() {
-    refused("text.txt", b"hello, world", "not a file of a known format: this is text");
-    refused("text.npy", b"hello, world", "not a .npy file");
-    refused("text.NPY", b"hello, world", "not a .npy file");
-    refused("text.safetensors", b"hello, world", ".safetensors header");
-}
-
-/// A name that the bytes do not fit says less than the bytes.
-#[test]
-fn the_bytes_choose_the_message() {
-    refused("pickle.pt", b"\x80\x02}.", "not looked at: a pickle of Python");
-    let mut tar = vec![0; 1024];
-    tar[257..262].copy_from_slice(b"ustar");
-    refused("model.pth.tar", &tar, "not looked at: a tar archive");
-    let pointer = b"version https://git-lfs.github.com/spec/v1\n";
-    refused("pytorch_model.bin", pointer, "a pointer of Git LFS, and not the file");
-    refused("damaged.pt", b"PK\x03\x04", "bad zip archive");
-}
+use crate::{check, file, npy, refused};
 
 #[test]
 fn what_is_no_file() {
@@ -76,13 +46,4 @@ fn the_other_files_are_checked() {
     assert!(all.out.ends_with("; files in error: 1\n"), "{}", all.out);
     assert_eq!(run(&[&good, &bad]).status, 1);
     assert_eq!(run(&[&good, &good]).status, 0);
-}
-
-#[cfg(unix)]
-#[test]
-fn file_names_cannot_drive_the_terminal() {
-    let run =
-        check(&file("name\x1b[2J\n.npy", &npy("'<f4'", false, "()", &f32::NAN.to_le_bytes())));
-    assert_eq!(run.status, 1);
-    assert!(run.out.contains(r"name\u{1b}[2J\n.npy: <f4 []: 1 NaN"), "{:?}", run.out);
 }

@@ -97,6 +97,23 @@ fn not_looked_at() {
         (BAD, "more.h5", b"\x89HDF\r\n\x1a\n", &[], 1, "more.h5: "),
         (BAD, "more.h5", b"\x89HDF\r\n\x1a\n", &["--strict"], 2, "more.h5: "),
         (SOUND, "config.json", b"{", &[], 1, ""),
+        (SOUND, "model.safetensors", b"\xFF\0\0\0\0\0\0\0{}", &[], 2, "ends before its header"),
+        (
+            SOUND,
+            "model.safetensors.index.json",
+            br#"{"weight_map":{"x":"gone.safetensors"}}"#,
+            &[],
+            2,
+            "gone.safetensors: No such file",
+        ),
+        (
+            SOUND,
+            "model.safetensors.index.json",
+            br#"{"weight_map":{"layers.0.up.weight_scale_2":"model.safetensors"}}"#,
+            &[],
+            2,
+            "tensor \"layers.0.up.weight_scale_2\" is not in",
+        ),
     ] {
         let folder = model(scales);
         fs::write(folder.join(name), content).unwrap();

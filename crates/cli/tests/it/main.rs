@@ -15,14 +15,11 @@ mod lint;
 mod measures;
 #[path = "../../../check/tests/common/names.rs"]
 mod names;
-mod npy_files;
 mod output;
 mod page;
 mod places;
-mod raw_dtypes;
 #[cfg(feature = "remote")]
 mod remote;
-mod safetensors_files;
 mod sample;
 #[cfg(feature = "remote")]
 #[path = "../../../check/tests/common/server.rs"]
@@ -157,29 +154,4 @@ fn without_speed(line: &str) -> String {
         Some(format!("{start}: {end}"))
     });
     cut.unwrap_or_else(|| line.to_owned())
-}
-
-/// The file has these lines of bad tensors, and is clean without one.
-#[track_caller]
-fn assert_found(name: &str, content: &[u8], expected: &[&str]) {
-    let path = file(name, content);
-    let run = check(&path);
-    let mut found = results(&run, &path);
-    let summary = found.pop().expect("a summary");
-    assert_eq!(run.err, "", "{name}");
-    assert_eq!(found, expected, "{name}");
-    assert_eq!(run.status, i32::from(!expected.is_empty()), "{name}");
-    assert!(
-        summary.starts_with("checked ") && !summary.starts_with("checked 0"),
-        "{name}: {summary}"
-    );
-}
-
-#[track_caller]
-fn assert_results(name: &str, content: &[u8], status: i32, expected: &[&str]) {
-    let path = file(name, content);
-    let run = check(&path);
-    assert_eq!(run.err, "", "{name}");
-    assert_eq!(results(&run, &path), expected, "{name}");
-    assert_eq!(run.status, status, "{name}");
 }

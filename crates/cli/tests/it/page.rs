@@ -1,4 +1,4 @@
-//! The page of `--html`: its length, its policy, and names with HTML in them. `ci/html` tests the
+//! The page of `--html`: its length, its policy, and names with HTML in them. `ci/web` tests the
 //! page in a browser.
 
 use std::fs;

@@ -56,14 +56,16 @@ fn damaged_parts() {
     }
 }
 
-/// Files that lie in files, and tensors of ONNX: each is named, in folders too, and the status is
-/// that of what was not looked at.
+/// Files that lie in files, tables, arrays of raw bytes, and tensors of ONNX: each is named, in
+/// folders too, and the status is that of what was not looked at.
 #[test]
 fn files_that_are_not_read() {
     let tensor = b"\x08\x01\x10\x01\x42\x01x\x4A\x04\0\0\xC0\x7F".to_vec();
     let torch = zip("m/data.pkl", b"\x80\x02}.");
     let in_file = "files in files are not read";
     let behind = "archives one behind the other are not read";
+    let arrow = b"\xFF\xFF\xFF\xFF\x80\0\0\0\xFF".to_vec();
+    let raw = |descr| npy(descr, false, "(1,)", if descr == "'|V2'" { &[0; 2] } else { &[0] });
     for (name, bytes, reason) in [
         ("input_0.pb", tensor, "not looked at: a .pb file (a tensor of ONNX, or a graph of"),
         ("a.zip", zip("x.npy", &npy("'<f4'", false, "(1,)", &[0; 4])), ""),
@@ -72,6 +74,18 @@ fn files_that_are_not_read() {
         ("d.distcp", [&zip("m/data.pkl", b"\x80\x02]."), &torch[..]].concat(), behind),
         ("e.distcp", [&zip("m/data.pkl", &[0xFF; 40]), &torch[..]].concat(), in_file),
         ("f.npy", npy("[('a', '<f4')]", false, "(1,)", &[0; 4]), "a structured dtype, which is"),
+        ("g.npy", raw("'|V2'"), "pass array.view(ml_dtypes.bfloat16) to nonfinite.all_finite"),
+        ("h.npy", raw("'|V1'"), "such as array.view(ml_dtypes.float8_e4m3fn), to nonfinite."),
+        ("i.npy", raw("'<f1'"), "float8_e5m2 of ml_dtypes, which numpy cannot load"),
+        ("j", b"PAR1\xFF\xFFPAR1".to_vec(), "not looked at: a Parquet file, which is a table"),
+        ("k", b"ARROW1\0\0\xFF\xFF".to_vec(), "not looked at: an Arrow file, which is a table"),
+        (
+            "l",
+            arrow,
+            "read it with pyarrow and pass each chunk of a column to nonfinite.all_finite",
+        ),
+        ("m.feather", vec![0xFF; 9], "not looked at: an Arrow file"),
+        ("n.parquet", vec![0xFF; 9], "not looked at: a Parquet file"),
     ] {
         let top = folder("skip-not-read");
         fs::write(top.join(name), bytes).unwrap();
@@ -137,12 +151,11 @@ fn version_control_and_pictures() {
 fn patterns_that_match_nothing() {
     let top = folder("skip-patterns");
     fs::write(top.join("a.safetensors"), f32s(f32::NAN)).unwrap();
-    let warning =
-        |option| format!("nonfinite: warning: {option}: no tensor has a name that matches y*\n");
+    let warning = "nonfinite: warning: --allow: no tensor has a name that matches y*\n";
     let run = check_in(&top, &["--allow", "y*:nan", "--allow", "x:nan", "a.safetensors"]);
-    assert_eq!((run.status, run.err), (0, warning("--allow")));
-    let run = check_in(&top, &["--as", "y*=f8e4m3fn", "--json", "a.safetensors"]);
-    assert_eq!((run.status, run.err), (1, warning("--as")));
+    assert_eq!((run.status, run.err.as_str()), (0, warning));
+    let run = check_in(&top, &["--allow", "y*:nan", "--json", "a.safetensors"]);
+    assert_eq!((run.status, run.err.as_str()), (1, warning));
     serde_json::from_str::<serde_json::Value>(&run.out).expect("the output is JSON");
 }
 

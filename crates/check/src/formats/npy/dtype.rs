@@ -3,7 +3,7 @@
 use nonfinite::Format;
 
 use super::Error;
-use crate::model::{ByteOrder, Content, Reason};
+use crate::model::{ByteOrder, Content};
 
 /// The type of the elements of an array.
 #[derive(Debug, PartialEq, Eq)]
@@ -87,13 +87,15 @@ fn is_number(digits: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The bytes of a raw element. None unless the dtype, without its byte order, is `f1` or `V` and a
-/// number.
-pub(crate) fn raw_size(dtype: &str) -> Option<usize> {
-    match dtype {
-        "f1" => Some(1),
-        _ => dtype.strip_prefix('V')?.parse().ok(),
-    }
+/// Raw bytes. numpy saves the dtypes of `ml_dtypes` as raw bytes, and the file does not name them.
+fn raw(descr: &str, size: usize) -> Content {
+    let view = match size {
+        1 => "array.view(DTYPE), such as array.view(ml_dtypes.float8_e4m3fn),",
+        2 => "array.view(ml_dtypes.bfloat16)",
+        _ => "array.view(DTYPE)",
+    };
+    let why = "is raw bytes, as numpy saves bf16 and fp8: load the array with numpy, and pass";
+    Content::Unreadable(format!("dtype '{descr}' {why} {view} to nonfinite.all_finite").into())
 }
 
 /// The size of an element, and its content.
@@ -123,9 +125,14 @@ pub(crate) fn content(descr: &str) -> Result<(usize, Content), Error> {
         ("U", _) => other(size, 4),
         // Times carry a unit, as in `<M8[ns]`.
         ("M" | "m", _) if size == "8" || size.starts_with("8[") => other("8", 1),
-        ("V", _) | ("f", "1") => {
-            let size = raw_size(code).ok_or_else(unsupported)?;
-            Ok((size, Content::Unreadable(Reason::RawDtype(descr.to_owned()))))
+        ("V", size) => {
+            let size = size.parse().map_err(|_| unsupported())?;
+            Ok((size, raw(descr, size)))
+        }
+        ("f", "1") => {
+            let why =
+                "is float8_e5m2 of ml_dtypes, which numpy cannot load: save it as safetensors";
+            Ok((1, Content::Unreadable(format!("dtype '{descr}' {why}").into())))
         }
         ("O", _) => Err(Error::Dtype("pickled Python objects are not supported".to_owned())),
         _ => Err(unsupported()),

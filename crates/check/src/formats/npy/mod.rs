@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::io::{self, Read as _};
 
 use self::dtype::Dtype;
-pub(crate) use self::dtype::{content, raw_size};
+pub(crate) use self::dtype::content;
 use self::header::Parser;
 use crate::model::reader::{Read, Reader, Refused};
 use crate::model::{Data, FileFormat, Layout, Tensor};

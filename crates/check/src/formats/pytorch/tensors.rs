@@ -141,7 +141,7 @@ impl Parts {
         let nothing = Data::Owned(Vec::new());
         let mut tensor = Tensor::new(name.clone(), found.dtype, found.shape, content, nothing);
         let unit = tensor.unit();
-        // Bytes may hold numbers of 8 bits, if the user says so.
+        // The rules of lint look at bytes, which may be codes or scales.
         let is_bytes = matches!(tensor.dtype.as_str(), "uint8" | "int8");
         if !tensor.is_scanned() && !is_bytes {
             self.tensors.push(tensor);
