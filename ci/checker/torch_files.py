@@ -87,14 +87,13 @@ def before_1_6(program, path):
 
 
 def numbers(program, path):
-    """Floats of Python, arrays and scalars of numpy, by all protocols of pickles."""
+    """Arrays and scalars of numpy, by all protocols of pickles, beside numbers of Python."""
     array = dirty(3, 4)
     saved = {
         "array": array,
         "fortran": np.asfortranarray(array),
         "big": array.astype(">f8"),
         "scalar": np.float64(NAN),
-        "objects": np.array([1.0, NAN], dtype=object),
         "integers": np.arange(5),
         "best": -np.inf,
         "lr": 0.1,
@@ -103,11 +102,13 @@ def numbers(program, path):
     for protocol in (2, 3, 4, 5):
         torch.save(saved, path, pickle_protocol=protocol)
         loaded = torch.load(path, weights_only=False)
+        loaded = {name: value for name, value in loaded.items() if hasattr(value, "dtype")}
         compare(program, path, loaded)
         torch.save(saved, path, pickle_protocol=protocol, _use_new_zipfile_serialization=False)
         compare(program, path, loaded)
-    torch.save({"x": torch.ones(1) * NAN, "raw": np.float32(NAN).tobytes()}, path)
-    compare(program, path, {"x": NAN}, complete=False)
+    for unread in (np.float32(NAN).tobytes(), np.array([1.0, NAN], dtype=object)):
+        torch.save({"x": torch.ones(1) * NAN, "unread": unread}, path)
+        compare(program, path, {"x": NAN}, complete=False)
 
 
 def quantised(program, path):
@@ -145,7 +146,7 @@ def checkpoint(program, path):
     saved = {"model": module(True).state_dict(), "x": torch.tensor([1.0, NAN]), "lr": NAN, "n": 3}
     dcp.save(saved, checkpoint_id=path, no_dist=True)
     want = {f"model.{name}": numbers for name, numbers in saved["model"].items()}
-    want |= {"x": saved["x"], "lr": NAN}
+    want |= {"x": saved["x"]}
     compare(program, path, want)
     os.remove(os.path.join(path, ".metadata"))
     # Alone, the file of a checkpoint is several archives, of which one is read at most.

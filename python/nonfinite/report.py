@@ -141,11 +141,9 @@ class TensorReport(FiniteStats):
     shape: tuple[int, ...]
     storage: Storage | None = None
     """The elements that were looked at in place of those of the tensor: a view of PyTorch that
-    repeats elements, or a part of a compressed storage. `shape` is their number."""
+    repeats elements. `shape` is their number."""
     left_out: bool = False
     """Whether the file leaves out the data. Then the shape is (0,)."""
-    of_trainer: bool = False
-    """Whether the number may be infinite: the best loss so far, in the state of a trainer."""
     elements: int
     bytes: int
     looked_at: str

@@ -35,8 +35,8 @@ pub struct Options {
     /// file. A file of less than 64 KiB counts as one of 64 KiB, since much of a short file is not
     /// data.
     ///
-    /// Numbers count as decoded if the file holds them compressed or repeated (archives, views of a
-    /// compressed storage). Numbers that are stored unencoded do not count.
+    /// Numbers count as decoded if the file holds them compressed or repeated. Numbers that are stored
+    /// unencoded do not count.
     ///
     /// The bound limits the sum over all tensors, and is checked before anything is decoded.
     ///
@@ -111,10 +111,8 @@ impl Options {
 
     /// The kinds among `found` that make a tensor bad.
     pub(crate) fn bad(&self, tensor: &Description, found: Kinds) -> Kinds {
-        let infinite = Kinds { nan: false, ..Kinds::ALL };
-        let meant = if tensor.is_of_trainer { infinite } else { Kinds::default() };
         let allowed = policy::allowed(&self.allow, tensor.name.as_deref().unwrap_or_default());
-        found.and(self.fail_on).without(allowed.or(meant))
+        found.and(self.fail_on).without(allowed)
     }
 
     /// Whether numbers above [`Options::max_abs`] make no tensor of this name bad.

@@ -92,8 +92,7 @@ impl fmt::Display for Facts<'_> {
         write!(
             f,
             "{} {:?}: {nan} NaN, {pos_inf} +Inf, {neg_inf} -Inf",
-            tensor.type_title(),
-            tensor.shape
+            tensor.dtype, tensor.shape
         )?;
         if let LookedAt::Scales { fields, .. } = &tensor.looked_at {
             write!(f, " in scales ({})", fields.join(", "))?;

@@ -176,8 +176,6 @@ struct Tensor<'a> {
     storage: Option<&'a Storage>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     left_out: bool,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    of_trainer: bool,
     elements: usize,
     bytes: usize,
     looked_at: &'static str,
@@ -252,7 +250,6 @@ impl<'a> Tensor<'a> {
             shape: &tensor.shape,
             storage: tensor.storage.as_ref(),
             left_out: tensor.is_left_out,
-            of_trainer: tensor.is_of_trainer,
             elements: tensor.elements,
             bytes: tensor.bytes,
             looked_at,

@@ -24,15 +24,11 @@ pub struct Description {
     /// The shape. The last index runs fastest, except in column-major arrays of numpy.
     pub shape: Vec<usize>,
     /// The storage of PyTorch whose elements stand for those of the tensor: the tensor is a view
-    /// that repeats elements, or it has a part of a compressed storage. Then `shape` is the number
-    /// of these elements.
+    /// that repeats elements. Then `shape` is the number of these elements.
     pub storage: Option<Storage>,
     /// Whether the file leaves out the data, as that of example inputs of a traced module. Then
     /// the tensor has no elements.
     pub is_left_out: bool,
-    /// Whether the tensor is a number of the state of a trainer that is infinite until training
-    /// has gone on, such as the best loss so far. An infinity does not make such a tensor bad.
-    pub is_of_trainer: bool,
 }
 
 /// Elements of a storage of PyTorch that stand for those of a tensor.
@@ -60,13 +56,6 @@ impl Description {
             title += " (left out of the file)";
         }
         Some(title)
-    }
-
-    /// The element type for people, with what else is known of a number.
-    #[must_use]
-    pub fn type_title(&self) -> String {
-        let state = if self.is_of_trainer { " (state of a trainer)" } else { "" };
-        format!("{}{state}", self.dtype)
     }
 }
 

@@ -3,8 +3,8 @@
 use nonfinite_check::{FileFormat, Options, check_bytes};
 
 use crate::onnx::{bytes, model, tensor as onnx_tensor};
-use crate::pytorch::{archive, integers, state_dict, storage, tensor, text};
-use crate::zip::{deflated, zip};
+use crate::pytorch::{archive, integers, state_dict, storage, text};
+use crate::zip::deflated;
 use crate::{check, error};
 
 /// The graph of a model is at depth 0, and a graph may be at depth 64.
@@ -39,37 +39,6 @@ fn arguments_of_a_call() {
             assert_eq!((report.is_bad(), report.is_complete()), (is_read, is_read), "{arguments}");
         }
     }
-}
-
-/// A deflated member that claims to be huge does not let tensors share a storage more often.
-#[test]
-fn claims_of_deflated_members() {
-    let data = vec![0; 1 << 16];
-    let one = tensor(&storage("FloatStorage", "0", 1 << 14), 0, &[1 << 14], &[1]);
-    let pickle = state_dict(&vec![("w", one); 100]);
-    let members = [("m/data.pkl", &pickle[..]), ("m/data/0", &data)];
-    let mut file = zip(&members);
-    // One more member, deflated, with its entry in the directory.
-    let other = deflated(&[("m/other", &[1, 2, 3])]);
-    let at = |file: &[u8], signature: &[u8]| {
-        file.windows(4).position(|bytes| bytes == signature).expect("there is such a record")
-    };
-    let (directory, end) = (at(&file, b"PK\x01\x02"), file.len() - 22);
-    let (others, other_end) = (at(&other, b"PK\x01\x02"), other.len() - 22);
-    let mut entry = other[others..other_end].to_vec();
-    entry[24..28].copy_from_slice(&0xFFFF_FF00u32.to_le_bytes());
-    entry[42..46].copy_from_slice(&(directory as u32).to_le_bytes());
-    let mut tail = file.split_off(end);
-    let entries = file.split_off(directory);
-    file.extend([&other[..others], &entries, &entry].concat());
-    let count = (members.len() as u16 + 1).to_le_bytes();
-    tail[8..10].copy_from_slice(&count);
-    tail[10..12].copy_from_slice(&count);
-    tail[12..16].copy_from_slice(&((entries.len() + entry.len()) as u32).to_le_bytes());
-    tail[16..20].copy_from_slice(&((directory + others) as u32).to_le_bytes());
-    file.extend(tail);
-    let error = error(&file, FileFormat::PYTORCH);
-    assert!(error.contains("more than 64 times"), "{error}");
 }
 
 /// Opcodes that make no object fill the stack, the marks or the memo.

@@ -10,7 +10,6 @@ use crate::check;
 use crate::folder::folder;
 use crate::onnx::{bytes, model, number, tensor as onnx_tensor};
 use crate::pytorch::{archive, state_dict, storage, tensor, text};
-use crate::zip::deflated;
 
 /// Whether an archive is read. Another reason than this message is a failure.
 #[track_caller]
@@ -113,22 +112,6 @@ fn sharing_of_a_storage() {
     for (filler, expected) in [(filler, true), (filler - 1, false)] {
         let message = "more than 64 times";
         assert_eq!(is_read(&file(filler), FileFormat::PYTORCH, message), expected, "{filler}");
-    }
-}
-
-/// Tensors of a deflated storage take at most four times the inflated bytes in addition.
-#[test]
-fn sharing_of_a_deflated_storage() {
-    let data = vec![0; 4 << 20];
-    let elements = data.len() / 4;
-    let one = tensor(&storage("FloatStorage", "0", elements), 0, &[elements], &[1]);
-    for (times, expected) in [(4, true), (5, false)] {
-        let pickle = state_dict(&vec![("w", one.clone()); times]);
-        let file = deflated(&[("m/data.pkl", &pickle), ("m/data/0", &data)]);
-        // The bytes of the file itself allow for less than one tensor more.
-        assert!(64 * file.len() < data.len());
-        let message = "more than 64 times";
-        assert_eq!(is_read(&file, FileFormat::PYTORCH, message), expected, "{times}");
     }
 }
 

@@ -5,7 +5,7 @@ use nonfinite_check::{FileFormat, LookedAt, Options, Report, check_bytes};
 use crate::hidden::{good_npy, never_clean};
 use crate::pytorch::{archive, state_dict, storage, tensor};
 use crate::zip::{deflated, zip};
-use crate::{assert_found, check, error, lines, pickles};
+use crate::{check, error, lines, pickles};
 
 /// A .pt file with a NaN.
 fn torch() -> Vec<u8> {
@@ -138,29 +138,31 @@ fn traced_inputs() {
     assert!(error(&zip(&others), FileFormat::PYTORCH).contains("beyond its storage"));
 }
 
-/// A tensor that ends where its deflated storage ends is decoded from its first element on. For
-/// another one, the whole storage is looked at.
+/// A file that was zipped anew: what is compressed and could hold numbers is named.
 #[test]
-fn parts_of_deflated_storages() {
+fn compressed_data() {
     let data = [0.0, 1.0, f32::NAN, 3.0].map(f32::to_le_bytes).concat();
-    for (offset, shape, strides, title, place) in [
-        (0, &[4][..], &[1][..], "w", &[2][..]),
-        (2, &[2], &[1], "w", &[0]),
-        (0, &[2, 2], &[1, 2], "w", &[0, 1]),
-        (1, &[1], &[1], "w (storage 0, elements 0..4)", &[2]),
-        (2, &[1], &[1], "w (storage 0, elements 0..4)", &[2]),
-        (0, &[2], &[2], "w (storage 0, elements 0..4)", &[2]),
-        (1, &[2], &[2], "w (storage 0, elements 0..4)", &[2]),
-    ] {
-        let view = tensor(&storage("FloatStorage", "0", 4), offset, shape, strides);
-        let file = deflated(&[("m/data.pkl", &state_dict(&[("w", view)])), ("m/data/0", &data)]);
-        let report = check(&file, FileFormat::PYTORCH);
-        assert_eq!(names(&report), ["w"]);
-        assert_eq!(report.tensors[0].title().as_deref(), Some(title), "{offset} {shape:?}");
-        let has_storage = lines(&report).contains(r#""storage":{"key":"0","start":0}"#);
-        assert_eq!(has_storage, title != "w", "{offset} {shape:?}");
-        assert_found(&report.tensors[0], 0, place);
-    }
+    let of = |class| tensor(&storage(class, "0", 1), 0, &[1], &[1]);
+    let array = pickles::array(&pickles::dtype("<", "f4"), &[4], false, &pickles::bytes(&data));
+    let pickle = state_dict(&[
+        ("floats", of("FloatStorage")),
+        ("integers", of("LongStorage")),
+        ("array", array),
+    ]);
+    let report =
+        check(&deflated(&[("m/data.pkl", &pickle), ("m/data/0", &data)]), FileFormat::PYTORCH);
+    let again = "is compressed: load the file with torch.load and save it with torch.save";
+    let why = [("floats", "its storage"), ("array", "its pickle")];
+    let why = why.map(|(name, what)| (name, format!("{what} {again}")));
+    assert_eq!(unread(&report), why.each_ref().map(|(name, why)| (*name, &**why)));
+    assert_eq!(names(&report), ["floats", "integers", "array"]);
+    // A storage that no tensor refers to.
+    let report = check(
+        &deflated(&[("m/data.pkl", b"\x80\x02}."), ("m/data/0", &data)]),
+        FileFormat::PYTORCH,
+    );
+    assert_eq!(names(&report), ["data/0"]);
+    assert!(!report.is_complete());
 }
 
 /// Integers are not looked at. The data of larger ones than bytes may be missing.

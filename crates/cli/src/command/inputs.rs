@@ -1,13 +1,13 @@
 //! The files of the arguments (files, folders, patterns), and their check.
 
 use std::collections::BTreeSet;
-use std::fs::{self, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use glob::{MatchOptions, Pattern};
 use nonfinite_check::{Error, FileFormat, Options, Report, formats, is_url, list_url};
+use walkdir::{DirEntry, WalkDir};
 
-use crate::command::recursive;
 use crate::searched::{Searched, is_blank, is_version_control};
 
 /// A path that comes from an argument, and how it was found.
@@ -182,7 +182,7 @@ fn local(argument: &Path, version_control: &mut usize) -> io::Result<Vec<InputFi
         return itself();
     }
     if text.split('/').any(|part| part == "**") {
-        let Some(files) = recursive::files(&text, version_control)? else { return itself() };
+        let Some(files) = at_any_depth(&text, version_control)? else { return itself() };
         let files = files.into_iter().map(|path| InputFile::searched(path, None)).collect();
         return some(once(files));
     }
@@ -207,30 +207,69 @@ fn nothing() -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, "no file of a known format is there")
 }
 
-/// All files in a folder and in the folders below it.
-fn folder(path: &Path, version_control: &mut usize) -> Vec<InputFile> {
-    let mut found = Vec::new();
-    let mut folders = vec![path.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let entries = fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-        match entries {
-            Err(error) => found.push(InputFile::searched(folder, Some(Error::Io(error)))),
-            Ok(entries) => {
-                for entry in entries {
-                    match entry.file_type() {
-                        Ok(kind) if kind.is_dir() && is_version_control(&entry.file_name()) => {
-                            *version_control += 1;
-                        }
-                        Ok(kind) if kind.is_dir() => folders.push(entry.path()),
-                        kind => {
-                            found.push(InputFile::searched(entry.path(), refused(&entry, kind)))
-                        }
-                    }
-                }
+/// The files that match a pattern with `**`, which stands for folders of any depth. The crate `glob`
+/// follows links to folders, and does not end if they form a circle. None if the pattern is not
+/// valid.
+///
+/// # Errors
+/// An error of the system if a folder cannot be read.
+fn at_any_depth(pattern: &str, version_control: &mut usize) -> io::Result<Option<Vec<PathBuf>>> {
+    let Ok(whole) = Pattern::new(pattern) else { return Ok(None) };
+    // The part before the first `**` may lead through links.
+    let before = pattern.split("**").next().unwrap_or_default();
+    let folders = match before {
+        "" => vec![PathBuf::from(".")],
+        "/" => vec![PathBuf::from(before)],
+        _ => match glob::glob(before) {
+            Ok(found) => found.collect::<Result<_, _>>()?,
+            Err(_) => return Ok(None),
+        },
+    };
+    // As in patterns without `**`, `*` does not match a `/`.
+    let options = MatchOptions { require_literal_separator: true, ..MatchOptions::default() };
+    let mut files = BTreeSet::new();
+    for folder in folders.into_iter().filter(|folder| folder.is_dir()) {
+        for entry in walk(&folder, version_control) {
+            let path = entry?.into_path();
+            let path =
+                if before.is_empty() { path.strip_prefix(".").unwrap_or(&path) } else { &path };
+            if whole.matches_path_with(path, options) && !path.is_dir() {
+                files.insert(path.to_owned());
             }
         }
     }
-    once(found)
+    Ok(Some(files.into_iter().collect()))
+}
+
+/// All files in a folder and in the folders below it.
+fn folder(path: &Path, version_control: &mut usize) -> Vec<InputFile> {
+    let found = walk(path, version_control).filter_map(|entry| match entry {
+        Ok(entry) if entry.file_type().is_dir() => None,
+        Ok(entry) => {
+            // They could form a circle.
+            let is_folder = entry.path_is_symlink() && entry.path().is_dir();
+            let why = "a link to a folder, which a search does not follow";
+            Some(InputFile::searched(entry.into_path(), is_folder.then_some(Error::NotRead(why))))
+        }
+        Err(error) => {
+            let place = error.path().unwrap_or(path).to_owned();
+            Some(InputFile::searched(place, error.into_io_error().map(Error::Io)))
+        }
+    });
+    once(found.collect())
+}
+
+/// What is in a folder and in the folders below it, without folders of version control. Links are
+/// not followed.
+fn walk(
+    folder: &Path,
+    version_control: &mut usize,
+) -> impl Iterator<Item = walkdir::Result<DirEntry>> {
+    WalkDir::new(folder).min_depth(1).into_iter().filter_entry(|entry| {
+        let is_left_out = entry.file_type().is_dir() && is_version_control(entry.file_name());
+        *version_control += usize::from(is_left_out);
+        !is_left_out
+    })
 }
 
 /// The files that are checked, sorted. Leaves out the shards of a set, since its index is checked,
@@ -261,16 +300,4 @@ fn once(mut found: Vec<InputFile>) -> Vec<InputFile> {
     once.retain(|found| !shards.contains(&found.path));
     once.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     once
-}
-
-/// Why an entry of a folder is not a file to check.
-fn refused(entry: &fs::DirEntry, kind: io::Result<FileType>) -> Option<Error> {
-    match kind {
-        Err(error) => Some(Error::Io(error)),
-        // Links to folders are not followed: they could form a circle.
-        Ok(kind) if kind.is_symlink() && entry.path().is_dir() => {
-            Some(Error::NotRead("a link to a folder, which a search does not follow"))
-        }
-        Ok(_) => None,
-    }
 }

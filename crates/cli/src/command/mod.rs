@@ -8,7 +8,6 @@ pub mod lint;
 pub mod map;
 pub mod patterns;
 pub mod progress;
-pub mod recursive;
 pub mod run;
 pub mod session;
 pub mod tensor_table;

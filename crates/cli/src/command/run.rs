@@ -164,11 +164,7 @@ impl<'a> Run<'a> {
         let clean_too = !self.check.bad_only;
         let has_finite =
             |tensor: &TensorReport| tensor.stats.as_ref().is_some_and(|stats| stats.min.is_some());
-        let shown = |tensor: &&TensorReport| {
-            tensor.is_bad()
-                || clean_too && has_finite(tensor)
-                || tensor.is_of_trainer && tensor.first().is_some()
-        };
+        let shown = |tensor: &&TensorReport| tensor.is_bad() || clean_too && has_finite(tensor);
         if !report.tensors.iter().any(|tensor| shown(&tensor)) {
             return Vec::new();
         }

@@ -133,7 +133,7 @@ fn dtype(tensor: &TensorReport) -> String {
         | LookedAt::AlwaysFinite
         | LookedAt::NotFloat
         | LookedAt::Unreadable(_)
-        | LookedAt::Damaged(_) => tensor.type_title(),
+        | LookedAt::Damaged(_) => tensor.dtype.clone(),
     }
 }
 

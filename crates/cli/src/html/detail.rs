@@ -27,7 +27,7 @@ pub(super) fn entry(
     let mut text = format!(
         "<details id=t{entry}{}><summary><b>{name}</b> <code>{} {}</code>: {}",
         if is_open { " open" } else { "" },
-        escaped(tensor.type_title()),
+        escaped(&tensor.dtype),
         escaped(format_args!("{:?}", tensor.shape)),
         counts.join(", ")
     );

@@ -6,21 +6,15 @@ use std::fmt;
 use std::io::Read;
 
 use super::tensors::{Parts, Source, StorageData};
-use super::{All, constructors, malformed, pickle};
+use super::{constructors, malformed, pickle};
 use crate::containers::zip::{self, Member, Method};
 use crate::formats::{npz, opaque};
-use crate::model::reader::Refused;
+use crate::model::reader::{Contents, Refused};
 use crate::model::{ByteOrder, Content, Reason, is_text};
 
 /// The longest deflated pickle that is read. PyTorch deflates only pickles about lines of source.
 /// In other pickles a few deflated bytes could inflate to very many objects.
 const MAX_DEFLATED_PICKLE: usize = 1 << 20;
-/// The most bytes of tensors of deflated storages, for each inflated byte of the storages.
-/// (Storages of zeros inflate to a thousand times their size in the file, so file size is no
-/// measure.)
-const MAX_INFLATED_SHARING: usize = 4;
-/// The most bytes that one deflated byte can inflate to.
-const MAX_INFLATION: usize = 1032;
 
 /// Whether this is a zip archive with a `data.pkl` in a folder.
 pub(super) fn begins(bytes: &[u8]) -> bool {
@@ -34,7 +28,7 @@ fn root_of(name: &str) -> Option<&str> {
 }
 
 /// Reads an archive. `root` is the name of the object in its `data.pkl`.
-pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Refused> {
+pub(super) fn read(bytes: &[u8], root: &str) -> Result<Contents, Refused> {
     let zip::Archive { members: all, range } = zip::read(bytes)?;
     let folder = all.iter().find_map(|member| root_of(&member.name));
     let folder = folder.ok_or("not an archive of PyTorch: it has no data.pkl")?.to_owned();
@@ -69,11 +63,7 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Refused> {
     // `torch.serialization.set_crc32_options(False)`.
     let mut checksums = zip::checksums(&all);
     checksums.retain(|checksum| checksum.crc != 0);
-    let deflated = all.iter().filter(|member| member.method == Method::Deflated);
-    let inflated =
-        deflated.map(|member| member.size.min(member.range.len().saturating_mul(MAX_INFLATION)));
-    let inflated = inflated.fold(0, usize::saturating_add).saturating_mul(MAX_INFLATED_SHARING);
-    Ok(All { parts, checksums, inflated })
+    Ok(Contents { tensors: parts.tensors, checksums })
 }
 
 /// The folders of the storages of `data.pkl` and of `constants.pkl`.

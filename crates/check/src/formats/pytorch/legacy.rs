@@ -10,8 +10,8 @@ use std::ops::Range;
 use super::constructors::Reader;
 use super::pickle::{self, Pickle};
 use super::tensors::{Parts, Source, StorageData};
-use super::{All, Malformed, malformed};
-use crate::model::reader::Refused;
+use super::{Malformed, malformed};
+use crate::model::reader::{Contents, Refused};
 use crate::model::{ByteOrder, may_hold_numbers};
 
 /// The magic number as a pickle: the opcode, the number, and the end.
@@ -41,7 +41,7 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
 }
 
 /// Reads a file. `root` is the name of the object.
-pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Refused> {
+pub(super) fn read(bytes: &[u8], root: &str) -> Result<Contents, Refused> {
     let mut at = 0;
     let mut next = |name: &str| {
         let start = at;
@@ -79,7 +79,7 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<All, Refused> {
         let why = "no storage that this version knows holds these bytes";
         parts.unreadable(name, bytes.len() - end, why);
     }
-    Ok(All { parts, checksums: Vec::new(), inflated: 0 })
+    Ok(parts.tensors.into())
 }
 
 type PickleAt = (Pickle, usize, String);

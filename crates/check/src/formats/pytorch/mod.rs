@@ -4,11 +4,11 @@
 //!
 //! No pickle is executed: see `pickle`. Each call of `torch._utils._rebuild_tensor*` is a tensor,
 //! and so is each array of numpy. The scales of a quantised tensor are looked at; its integers are
-//! always finite. Floats of Python are looked at, too. A NaN or an infinity is a tensor, named by
-//! the keys that lead to it. All finite floats of a pickle are one tensor together.
+//! always finite. Numbers of Python beside tensors are not looked at.
 //!
 //! Everything else that could hold numbers is unreadable: a storage that no tensor refers to (only
-//! a function of the user could read it), bytes in a pickle, other members of the archive.
+//! a function of the user could read it), a compressed storage, bytes in a pickle, an array of
+//! objects with numbers, other members of the archive.
 
 mod archive;
 mod checkpoint;
@@ -21,8 +21,8 @@ mod walk;
 
 pub(super) use self::checkpoint::{NAME as METADATA, READER as CHECKPOINT};
 use self::pickle::Malformed;
+use crate::model::FileFormat;
 use crate::model::reader::{Contents, Read, Reader, Refused};
-use crate::model::{Checksum, FileFormat};
 
 impl FileFormat {
     /// Files of PyTorch; see [`pytorch`](crate::formats::pytorch).
@@ -59,25 +59,14 @@ fn bad_tensor(name: &str, why: &str) -> Refused {
 /// The contents of a file. `root` is the name of the object in it. The names of tensors are the
 /// keys that lead to them, joined by dots.
 fn read(bytes: &[u8], root: &str) -> Result<Contents, Refused> {
-    let all = if legacy::begins(bytes) {
+    let contents = if legacy::begins(bytes) {
         legacy::read(bytes, root)?
     } else {
         archive::read(bytes, root)?
     };
-    let limit = bytes.len().saturating_mul(MAX_SHARING).saturating_add(all.inflated);
-    let lengths = all.parts.tensors.iter().map(|tensor| tensor.data.length());
-    let total = lengths.fold(all.parts.skipped, usize::saturating_add);
-    if total > limit {
+    let lengths = contents.tensors.iter().map(|tensor| tensor.data.length());
+    if lengths.fold(0, usize::saturating_add) > bytes.len().saturating_mul(MAX_SHARING) {
         return Err(format!("tensors refer to more than {MAX_SHARING} times the file").into());
     }
-    Ok(Contents { tensors: all.parts.tensors, checksums: all.checksums })
-}
-
-/// The content of a file.
-struct All {
-    parts: tensors::Parts,
-    /// The checksums of the storages and pickles. None before version 1.6.
-    checksums: Vec<Checksum>,
-    /// Bytes that tensors may take beyond the bytes of the file, because of deflated storages.
-    inflated: usize,
+    Ok(contents)
 }

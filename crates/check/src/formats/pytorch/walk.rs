@@ -1,4 +1,4 @@
-//! Finds the tensors, arrays, numbers and bytes in a pickle of PyTorch. The keys that lead to an
+//! Finds the tensors, arrays, scales and bytes in a pickle of PyTorch. The keys that lead to an
 //! object are its name.
 
 use std::collections::HashSet;
@@ -12,24 +12,22 @@ use crate::model::is_plain_text;
 pub(super) enum Item {
     Tensor(PickledTensor),
     Array(Array),
-    /// A NaN or an infinity, with an empty shape; or a list of floats with at least one of them.
-    Numbers {
+    /// The scale of a quantised tensor, or its zero point, as a float of Python.
+    Scale {
         name: String,
-        shape: Vec<usize>,
-        numbers: Vec<f64>,
+        number: f64,
     },
-    /// All other floats of the pickle: the finite ones, and those without a name of their own.
-    OtherNumbers(Vec<f64>),
+    /// An array of objects of which one is a float of Python.
+    Objects {
+        name: String,
+        bytes: usize,
+    },
     /// Bytes of unknown meaning.
     Unknown {
         name: Option<String>,
         bytes: usize,
     },
 }
-
-/// The most NaN and infinities, outside of lists of floats, that are tensors with a name of their
-/// own. Each takes about 1 KB. The others are in the tensor of all other floats.
-const MAX_NAMED: usize = 1 << 12;
 
 /// The most bytes of names, shapes and arrays for each byte of the pickle. A hostile pickle could
 /// repeat a few long ones by references.
@@ -51,7 +49,6 @@ pub(super) fn walk(pickle: &Pickle, bytes: &[u8], name: &str) -> Option<Vec<Item
         room: room(pickle),
         seen: HashSet::new(),
         todo: Vec::new(),
-        named: 0,
         items: Vec::new(),
         unknown: (None, 0),
     };
@@ -68,6 +65,15 @@ pub(super) fn walk(pickle: &Pickle, bytes: &[u8], name: &str) -> Option<Vec<Item
     Some(walk.items)
 }
 
+/// A name, and the key of an object below it.
+fn joined(name: &str, key: Option<String>) -> String {
+    match key {
+        None => name.to_owned(),
+        Some(key) if name.is_empty() => key,
+        Some(key) => format!("{name}.{key}"),
+    }
+}
+
 struct Walk<'a> {
     reader: Reader<'a>,
     bytes: &'a [u8],
@@ -76,8 +82,6 @@ struct Walk<'a> {
     /// could multiply the work, or form a loop.
     seen: HashSet<Id>,
     todo: Vec<(Id, String)>,
-    /// The floats with a name of their own.
-    named: usize,
     items: Vec<Item>,
     /// Bytes of unknown meaning: the name of the first object with such bytes, and their number.
     unknown: (Option<String>, usize),
@@ -93,21 +97,15 @@ impl Walk<'_> {
 
     /// Adds an object to the list to visit. Only objects that can hold numbers get a name.
     fn add(&mut self, id: Id, name: &str, key: impl FnOnce() -> Option<String>) -> Option<()> {
-        let holds = match &self.reader.0.objects[id] {
-            Object::Sequence(_) | Object::Dict(_) | Object::Call(_) | Object::Bytes(_) => true,
-            Object::Float(number) => !number.is_finite() && self.named < MAX_NAMED,
-            _ => false,
-        };
+        let holds = matches!(
+            &self.reader.0.objects[id],
+            Object::Sequence(_) | Object::Dict(_) | Object::Call(_) | Object::Bytes(_)
+        );
         if !holds || self.seen.contains(&id) {
             return Some(());
         }
-        let name = match key() {
-            None => name.to_owned(),
-            Some(key) if name.is_empty() => key,
-            Some(key) => format!("{name}.{key}"),
-        };
+        let name = joined(name, key());
         self.take(&[name.len()])?;
-        self.named += usize::from(matches!(self.reader.0.objects[id], Object::Float(_)));
         self.todo.push((id, name));
         Some(())
     }
@@ -119,10 +117,18 @@ impl Walk<'_> {
             let shape = size_of_val(&*found.shape);
             self.take(&[found.dtype.len(), found.storage.key.len(), shape])?;
             self.seen.extend(rebuilt.calls);
+            self.items.push(Item::Tensor(PickledTensor { name: name.clone(), ..found }));
             for (key, id) in rebuilt.rest {
-                self.add(id, &name, || key.map(str::to_owned))?;
+                let key = key.map(str::to_owned);
+                match &reader.0.objects[id] {
+                    Object::Float(number) if key.is_some() && self.seen.insert(id) => {
+                        let name = joined(&name, key);
+                        self.take(&[name.len()])?;
+                        self.items.push(Item::Scale { name, number: *number });
+                    }
+                    _ => self.add(id, &name, || key)?,
+                }
             }
-            self.items.push(Item::Tensor(PickledTensor { name, ..found }));
             return Some(());
         }
         if let Some((array, objects)) = reader.array(id) {
@@ -136,13 +142,7 @@ impl Walk<'_> {
             return self.unknown(&bytes, Some(name));
         }
         match &reader.0.objects[id] {
-            Object::Float(number) => self.numbers(name, Vec::new(), vec![*number]),
             Object::Sequence(items) => {
-                if let Some(numbers) = self.list(items) {
-                    self.numbers(name, vec![items.len()], numbers);
-                    self.seen.extend(items);
-                    return Some(());
-                }
                 for (i, &item) in items.iter().enumerate() {
                     self.add(item, &name, || Some(i.to_string()))?;
                 }
@@ -151,6 +151,7 @@ impl Walk<'_> {
             // The result of an unknown function is not known, but its arguments are looked at.
             Object::Call(call) => {
                 if let Some(elements) = reader.elements(id) {
+                    self.objects(elements, &name)?;
                     self.add(elements, &name, || None)?;
                 }
                 self.add(call.arguments, &name, || None)?;
@@ -169,21 +170,17 @@ impl Walk<'_> {
         items.iter().try_for_each(|&(key, value)| self.add(value, name, || Some(reader.key(key))))
     }
 
-    /// The numbers of a list of floats only, if at least one is NaN or infinite.
-    fn list(&self, items: &[Id]) -> Option<Vec<f64>> {
-        let float = |&id: &Id| match self.reader.0.objects[id] {
-            Object::Float(number) => Some(number),
-            _ => None,
-        };
-        let is_bad = |id| float(id).is_some_and(|number| !number.is_finite());
-        let wanted = items.iter().any(is_bad);
-        wanted.then(|| items.iter().map(float).collect::<Option<_>>())?
-    }
-
-    /// Adds numbers. They take no room: each list is visited once, and the pickle has at least a
-    /// byte for each entry.
-    fn numbers(&mut self, name: String, shape: Vec<usize>, numbers: Vec<f64>) {
-        self.items.push(Item::Numbers { name, shape, numbers });
+    /// Names an array of objects if one of its elements is a float.
+    fn objects(&mut self, elements: Id, name: &str) -> Option<()> {
+        let elements = self.reader.sequence(elements).unwrap_or_default();
+        let is_float = |&id: &Id| matches!(self.reader.0.objects[id], Object::Float(_));
+        // Many arrays can share one list.
+        self.take(&[name.len(), elements.len()])?;
+        if elements.iter().any(is_float) {
+            let bytes = size_of_val(elements);
+            self.items.push(Item::Objects { name: name.to_owned(), bytes });
+        }
+        Some(())
     }
 
     fn unknown(&mut self, bytes: &Bytes, name: Option<String>) -> Option<()> {
@@ -205,26 +202,18 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// Adds the remaining floats and bytes: the finite floats, and objects that no key leads to.
+    /// Adds the bytes that no key leads to.
     fn rest(&mut self) -> Option<()> {
-        let mut numbers = Vec::new();
         for (id, object) in self.reader.0.objects.iter().enumerate() {
             if self.seen.contains(&id) {
                 continue;
             }
-            match object {
-                Object::Float(number) => numbers.push(*number),
-                Object::Bytes(_) | Object::Call(_) => {
-                    if let Some((bytes, objects)) = self.reader.bytes(id) {
-                        self.seen.extend(objects);
-                        self.unknown(&bytes, None)?;
-                    }
-                }
-                _ => {}
+            if matches!(object, Object::Bytes(_) | Object::Call(_))
+                && let Some((bytes, objects)) = self.reader.bytes(id)
+            {
+                self.seen.extend(objects);
+                self.unknown(&bytes, None)?;
             }
-        }
-        if !numbers.is_empty() {
-            self.items.push(Item::OtherNumbers(numbers));
         }
         let (name, bytes) = std::mem::take(&mut self.unknown);
         if bytes > 0 {

@@ -45,8 +45,7 @@ pub(super) fn all(found: &mut Findings<'_>) {
             };
             // A constant of ONNX is infinite where a maximum begins, and in masks.
             let is_start = looked.is_of_onnx && looked.report.elements == 1 && kind != "NaN";
-            let is_meant = is_start || looked.report.is_of_trainer && kind != "NaN";
-            let severity = if is_meant { Severity::Note } else { NONFINITE.severity };
+            let severity = if is_start { Severity::Note } else { NONFINITE.severity };
             found.at(&NONFINITE, severity, index, Some(first.coordinate.clone()), message);
         }
         empty(found, index, looked, codes.contains(&index));

@@ -56,14 +56,6 @@ pub(super) struct Pickle {
     pub(super) length: usize,
 }
 
-impl Pickle {
-    /// Whether one of the texts is among the objects.
-    pub(super) fn has_any(&self, texts: &[&str]) -> bool {
-        let is = |object: &Object| matches!(object, Object::Text(text) if texts.contains(&&**text));
-        self.objects.iter().any(is)
-    }
-}
-
 /// The texts with a character that is not a byte.
 fn wide(objects: &[Object]) -> HashSet<Id> {
     let is_wide = |object: &Object| match object {
