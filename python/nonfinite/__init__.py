@@ -26,7 +26,7 @@ from nonfinite._native import (
 # For type checkers. `typing.TYPE_CHECKING` would import `typing`, which takes milliseconds.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from nonfinite import cuda as cuda, torch as torch
+    from nonfinite import torch as torch
     from nonfinite._checks import *
     from nonfinite.trace.onnx import trace_onnx as trace_onnx
 else:
@@ -39,10 +39,10 @@ else:
         """
         from importlib import import_module
 
-        if name in ("cuda", "torch", "trace_onnx"):
-            # They need torch, or onnx and onnxruntime.
-            if name != "trace_onnx":
-                return import_module(f"nonfinite.{name}")
+        # They need torch, or onnx and onnxruntime.
+        if name == "torch":
+            return import_module("nonfinite.torch")
+        if name == "trace_onnx":
             return import_module("nonfinite.trace.onnx").trace_onnx
         checks = import_module("nonfinite._checks")
         if name not in checks.__all__:
@@ -54,4 +54,4 @@ else:
         from importlib import import_module
 
         checks = import_module("nonfinite._checks")
-        return sorted({*globals(), *checks.__all__, "cuda", "torch", "trace_onnx"})
+        return sorted({*globals(), *checks.__all__, "torch", "trace_onnx"})

@@ -41,12 +41,18 @@ DTYPES = [
 ]
 
 
-if os.environ.get("NONFINITE_DOUBLE"):
-    # All tests with the double of the CUDA driver: tensors on the CPU stand for those on a device.
-    from double import double  # noqa: F401
+@pytest.fixture
+def away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tensors on the CPU stand for tensors on a GPU, for `nonfinite.torch`."""
+    from nonfinite.torch import look
+
+    monkeypatch.setattr(look, "_HERE", "nowhere")
+
+
+if os.environ.get("NONFINITE_AWAY"):
 
     @pytest.fixture(autouse=True)
-    def on_a_device(double):
+    def all_away(away):
         pass
 
     #: On a device a node of autograd outside of the model is named, and not the operation inside.

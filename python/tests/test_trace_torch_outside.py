@@ -123,9 +123,9 @@ def test_watches_of_two_models_with_one_loss():
         assert (each.first.line, each.first.module) == (here("between two models"), None)
 
 
+@pytest.mark.usefixtures("away")
 def test_a_change_in_place_copies_nothing_from_a_device(monkeypatch):
     """Statistics of what was changed are taken of bad tensors only."""
-    monkeypatch.setattr(nonfinite.torch.look, "_HERE", "nowhere")
     take, names = nonfinite.torch.operations.look, []
     monkeypatch.setattr(nonfinite.torch.operations, "look",
                         lambda name, each: (names.append(name), take(name, each))[1])

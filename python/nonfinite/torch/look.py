@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from nonfinite._native import Stats, all_finite, stats
-from nonfinite.torch import private, tallies
+from nonfinite.torch import private
 from nonfinite.torch.refuse import refuse_distributed
 from nonfinite.trace.results import Look
 
@@ -162,10 +162,6 @@ def finite(tensor: Tensor) -> bool:
     numbers = real(tensor)
     if numbers is None:
         return True
-    if is_away(numbers):
-        count = tallies.elements(numbers)
-        if count is not None:
-            return not any(tallies.census(numbers, count))
     numbers = numbers.float() if numbers.itemsize == 1 else numbers
     if numbers.is_cpu and numbers.is_contiguous():
         return all_finite(numbers)
@@ -174,11 +170,14 @@ def finite(tensor: Tensor) -> bool:
     return bool(torch.isfinite(numbers).all())
 
 
-def flag(numbers: Tensor) -> Tensor:
-    """Whether all `real` numbers are finite, as a tensor on the device: without waiting for the
-    device."""
+def flag(numbers: Tensor, bad: str) -> Tensor:
+    """Whether one of the `real` numbers is bad, as a tensor on the device: without waiting for the
+    device. `bad`: "non-finite", "nan or +inf" or "nan"."""
+    # Both are NaN if a number is.
     low, high = torch.aminmax(numbers.float() if numbers.itemsize == 1 else numbers)
-    return torch.isfinite(low) & torch.isfinite(high)
+    if bad == "nan":
+        return high.isnan()
+    return ~(high < math.inf) if bad == "nan or +inf" else ~(low.isfinite() & high.isfinite())
 
 
 def look(name: str, tensor: Tensor, found: Stats | None = None) -> Look:

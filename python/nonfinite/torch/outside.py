@@ -4,19 +4,18 @@
 import functools
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from nonfinite.torch import frames, private
-from nonfinite.torch.later import Later
+from nonfinite.torch.flags import Flags
 from nonfinite.torch.look import finite, in_transform, is_away, is_batched, look, tensors
 from nonfinite.torch.operations import Before, Cause, Operations, mutates
 from nonfinite.torch.report import BACKWARD
 from nonfinite.torch.storages import Named
-from nonfinite.trace.results import ORIGIN, Look
+from nonfinite.trace.results import ORIGIN
 
 # A program that never runs backward makes nodes all the time.
 MANY = 100_000
@@ -61,14 +60,14 @@ class _Window(Operations):
 
     def __init__(self, names: Named) -> None:
         super().__init__(names, lambda: None, lambda: False, whole=True)
-        self._later = Later()
+        self._flags = Flags()
 
     def settle(self) -> None:
         """Judges the operations whose answers are on a device, in their order."""
-        self._later.answer()
+        self._flags.answer()
 
     def forget(self) -> None:
-        self._later.forget()
+        self._flags.forget()
         super().forget()
 
     def cause_of(self, outputs: Any, *, masks: bool = False) -> Cause | None:
@@ -90,14 +89,14 @@ class _Window(Operations):
         place = frames.caller()
         judged: list[bool] = []
 
-        def judge(seen: Look | None) -> None:
+        def judge() -> None:
             if not judged:
                 judged.append(True)
                 bad = [each for each in results if not finite(each)]
                 self._judge(func, args, kwargs, bad, [], place)
 
         for each in results:
-            self._later.ask(each, judge)
+            self._flags.ask(each, judge)
 
     @classmethod
     def ignore_compile_internals(cls) -> bool:
@@ -124,7 +123,7 @@ class Outside:
         self._watches: list[Watching] = []
         self._mode: _Window | None = None
         # About the gradients that the operations outside make, and get.
-        self._later = Later()
+        self._flags = Flags()
         self._is_open = False
         self._thread = 0
         self._theirs: Any = None
@@ -243,9 +242,9 @@ class Outside:
                     each.remove()
                 try:
                     if ran:
-                        self._later.answer()
+                        self._flags.answer()
                 finally:
-                    self._later.forget()
+                    self._flags.forget()
                     for watch in tuple(self._watches):
                         watch.backward_ends(ran, bool(keeps), bool(creates))
             # The gradients may be a part of the loss. And a model that waits has not been a part of
@@ -286,10 +285,9 @@ class Outside:
         if any(map(is_away, tensors(made))):
             # What the node reads is gone when the answer is there: the node itself is named.
             for each in tensors(got):
-                self._later.ask(each, lambda seen: True)
-            for number, each in enumerate(tensors(made)):
-                bad = functools.partial(self._bad_later, node.name(), place, number)
-                self._later.ask(each, bad)
+                self._flags.ask(each, lambda: True)
+            for each in tensors(made):
+                self._flags.ask(each, functools.partial(self._bad_later, node.name(), place))
             return
         if all(map(finite, tensors(made))) or not all(map(finite, tensors(got))):
             return
@@ -312,12 +310,9 @@ class Outside:
             found = Cause(ORIGIN, node.name(), place, inputs, outputs, None, 0, BACKWARD)
         self._tell(found)
 
-    def _bad_later(
-        self, name: str, place: frames.Line | None, number: int, seen: Look | None
-    ) -> bool:
+    def _bad_later(self, name: str, place: frames.Line | None) -> bool:
         """A node made a bad gradient of good ones."""
-        looks = () if seen is None else (replace(seen, name=f"output {number}"),)
-        self._tell(Cause(ORIGIN, name, place, (), looks, None, 0, BACKWARD))
+        self._tell(Cause(ORIGIN, name, place, (), (), None, 0, BACKWARD))
         return True
 
     def _tell(self, found: Cause) -> None:

@@ -15,6 +15,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from nonfinite.torch import frames, notes, replay
 from nonfinite.torch.called import Called
+from nonfinite.torch.flags import Flags
 from nonfinite.torch.history import History
 from nonfinite.torch.hooked import (
     allowed,
@@ -26,7 +27,6 @@ from nonfinite.torch.hooked import (
     paths,
     written,
 )
-from nonfinite.torch.later import Later
 from nonfinite.torch.look import finite, in_transform, is_away, is_batched, look, tensors, version
 from nonfinite.torch.operations import Cause, Operations
 from nonfinite.torch.outside import in_backward, outside
@@ -121,7 +121,7 @@ class Watch:
         # Whether the backward pass that runs has come to this model.
         self._reached = False
         self._once_a_step = once_a_step
-        self._later = Later()
+        self._flags = Flags()
         self._seen: tuple[weakref.ref[Tensor], int, Call] | None = None
 
     @property
@@ -179,7 +179,7 @@ class Watch:
         try:
             # The program may end because of what the device has not been asked for yet.
             if not self._stack.open and (kind is None or issubclass(kind, Exception)):
-                self._later.answer()
+                self._flags.answer()
         finally:
             self._exits.close()
             # Torch calls no hook of a module that ends by KeyboardInterrupt.
@@ -239,7 +239,7 @@ class Watch:
         the other, and a checkpoint calls modules again in backward."""
         again = bool(self._calls) and self._calls[0].module is module
         if module is self._top or again or self._ended:
-            self._later.answer()
+            self._flags.answer()
             if self._ended:
                 self._release()
                 outside.forget()
@@ -310,7 +310,7 @@ class Watch:
         """Looks at the output of a call, or asks the device, and waits for gradients."""
         now = list[Tensor]()
         outputs = tensors(output)
-        for number, each in enumerate(outputs):
+        for each in outputs:
             # A container often returns the output of its last child.
             if self._seen is not None and self._seen[0]() is each:
                 # In inference mode nothing tells a change in place.
@@ -318,7 +318,7 @@ class Watch:
                     call.returns = self._seen[2]
                     continue
             if self.is_later(each):
-                self._later.ask(each, partial(self._bad_later, call, number))
+                self._flags.ask(each, partial(self._bad_output, call, None), self._bad_of(call))
             elif not finite(each):
                 now.append(each)
                 continue
@@ -334,7 +334,7 @@ class Watch:
                 call.outputs = [weakref.ref(each) for each in outputs if each.requires_grad]
                 self._hook_gradients(call, outputs)
             if not (gradients and call.outputs):
-                self._later.answer()
+                self._flags.answer()
 
     def _only_masks(self, call: Call, bad: list[Look]) -> bool:
         """Whether the bad outputs of a call are as those of a call before, which were as told."""
@@ -351,15 +351,15 @@ class Watch:
             return False
         return is_away(tensor) if self._once_a_step is None else self._once_a_step
 
-    def _bad_later(self, call: Call, number: int, seen: Look | None) -> bool:
-        """An output of a call was bad."""
-        if call.module in self._masks and (seen is None or self._only_masks(call, [seen])):
-            return False
-        return self._bad_output(call, None, _named(f"output {number}", seen))
+    def _bad_of(self, call: Call) -> str:
+        """What the device is asked about an output: not about the infinities that the module makes
+        as told."""
+        known = self._masks.get(call.module)
+        return "non-finite" if known is None else "nan" if any(known) else "nan or +inf"
 
-    def _bad_output(self, call: Call, output: Any, seen: tuple[Look, ...] = ()) -> bool:
-        """Names the operation behind a bad output, which may be gone. Then `seen` is what the
-        device saw. Returns whether there is a finding."""
+    def _bad_output(self, call: Call, output: Any) -> bool:
+        """Names the operation behind a bad output, which may be gone. Returns whether there is a
+        finding."""
         if self._found_in == self.calls:
             return True
         innermost, note = call, None
@@ -368,13 +368,13 @@ class Watch:
             found = self._mode.cause_of(output, masks=True)
         else:
             call, found, again, note = self._replays.forward(call)
-            outputs = outputs or again or seen
+            outputs = outputs or again
         if found is None and note is None:
             # No operation made the -Inf of other numbers: a mask.
             intended = all(each.only_minus_inf for each in outputs)
         else:
             intended = found is not None and found.kind == INTENDED
-        if intended and not any(each.nan for each in (*outputs, *seen)):
+        if intended and not any(each.nan for each in outputs):
             infinities = sum(each.pos_inf for each in outputs)
             self._masks.setdefault(innermost.module, {})[infinities] = innermost.mask = found
             return False
@@ -418,15 +418,10 @@ class Watch:
                 bad(grad)
         else:
             # A gradient of a parameter that is kept here would be copied into the parameter.
-            self._later.ask(grad, partial(bad, grad if parameter is None else None))
+            self._flags.ask(grad, partial(bad, grad if parameter is None else None))
 
     def _bad_gradient(
-        self,
-        title: str,
-        call: Call | None,
-        parameter: Tensor | None,
-        grad: Tensor | None,
-        seen: Look | None = None,
+        self, title: str, call: Call | None, parameter: Tensor | None, grad: Tensor | None
     ) -> bool:
         """Names the operation behind a bad gradient. Returns True: the step is judged."""
         if self._found_in == self.calls or self._is_expected(self._scaler.expects()):
@@ -440,9 +435,9 @@ class Watch:
             at, found, note = self._replays.backward(self._calls)
             if found is None and call is not None and call.released:
                 note = notes.RELEASED
-        if grad is None and seen is None and parameter is not None:
+        if grad is None and parameter is not None:
             grad = parameter.grad
-        looks = _named(title, seen) if grad is None else (look(title, grad),)
+        looks = () if grad is None else (look(title, grad),)
         self._report(BACKWARD, at or call, found, looks, note, note == notes.LOSS)
         return True
 
@@ -471,7 +466,7 @@ class Watch:
         self._reached = False
         if not self.is_idle():
             self._trains()
-        self._later.answer()
+        self._flags.answer()
         self._history.add(self._step(), roots)
         if not bad or self._found_in == self.calls:
             return
@@ -505,13 +500,13 @@ class Watch:
         self._ended = not creates
         try:
             if ran:
-                self._later.answer()
+                self._flags.answer()
         finally:
             if not keeps and not creates:
                 self._release()
 
     def _release(self) -> None:
-        self._later.forget()
+        self._flags.forget()
         self._calls.release()
         self._forget()
 
@@ -575,7 +570,3 @@ class Watch:
     def _step(self) -> int:
         """How many steps came before this one."""
         return max(self.steps - 1, 0)
-
-
-def _named(name: str, seen: Look | None) -> tuple[Look, ...]:
-    return () if seen is None else (dataclasses.replace(seen, name=name),)

@@ -2,8 +2,8 @@
 
 mod answers;
 mod ask;
+mod away;
 mod check;
-mod cuda;
 mod encode;
 pub(crate) mod error;
 mod input;

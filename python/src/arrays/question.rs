@@ -7,7 +7,7 @@ use pyo3::types::PyBool;
 
 use super::answers::{Census, Coordinate, Stats};
 use super::ask::{ask, ask_array, check_float};
-use super::{cuda, input, predicate, rows};
+use super::{away, input, predicate, rows};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(all_finite, module)?)?;
@@ -25,11 +25,10 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// x: an array of any shape, or a number. Integers and bool are finite.
 /// threads: the number of threads for more than 2 MiB; 0 for all CPUs. Without it, one.
 ///
-/// A tensor of torch on a CUDA device is asked there, and threads make no difference: see
-/// nonfinite.cuda. So it is with any_nan, and with count and census without axis=.
+/// Operations of torch answer about a tensor of torch on a GPU, where it is. The call waits for the
+/// device, and threads make no difference. So do any_nan, any, all and count without axis=.
 ///
-/// Raises TypeError if x is no array of numbers in the memory of the CPU or of a CUDA device, and
-/// nonfinite.cuda.CudaError if the driver fails.
+/// Raises TypeError if x is no array of numbers in the memory of the CPU, and no such tensor.
 ///
 /// >>> import array, nonfinite
 /// >>> nonfinite.all_finite(array.array("f", [1.0, 2.0]))
@@ -38,7 +37,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyo3(signature = (x, /, *, threads=None))]
 fn all_finite(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
     ask(x, false, threads, |view| view.all(Predicate::Finite))
-        .or_else(|error| Ok(cuda::count(x, error, Predicate::NonFinite)? == 0))
+        .or_else(|error| away::ask(x, error, "all", Predicate::Finite)?.extract())
 }
 
 /// Whether any element is NaN. Arguments and errors as in all_finite.
@@ -50,7 +49,7 @@ fn all_finite(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
 #[pyo3(signature = (x, /, *, threads=None))]
 fn any_nan(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
     ask(x, false, threads, |view| view.any(Predicate::Nan))
-        .or_else(|error| Ok(cuda::count(x, error, Predicate::Nan)? > 0))
+        .or_else(|error| away::ask(x, error, "any", Predicate::Nan)?.extract())
 }
 
 /// Whether the predicate holds for any element: a bool. With axis=, one bool for each row along
@@ -71,7 +70,9 @@ fn any<'py>(
     let predicate = predicate::parse(predicate)?;
     let signs = predicate::has_sign(predicate);
     match axis {
-        None => ask(x, signs, threads, |view| view.any(predicate)).map(|any| bool(x.py(), any)),
+        None => ask(x, signs, threads, |view| view.any(predicate))
+            .map(|any| bool(x.py(), any))
+            .or_else(|error| away::ask(x, error, "any", predicate)),
         Some(axis) => {
             let array = input::read_for(x, signs)?;
             input::answer_for(x, rows::any(x.py(), &array, predicate, axis, threads)?)
@@ -91,7 +92,9 @@ fn all<'py>(
     let predicate = predicate::parse(predicate)?;
     let signs = predicate::has_sign(predicate);
     match axis {
-        None => ask(x, signs, threads, |view| view.all(predicate)).map(|all| bool(x.py(), all)),
+        None => ask(x, signs, threads, |view| view.all(predicate))
+            .map(|all| bool(x.py(), all))
+            .or_else(|error| away::ask(x, error, "all", predicate)),
         Some(axis) => {
             let array = input::read_for(x, signs)?;
             input::answer_for(x, rows::all(x.py(), &array, predicate, axis, threads)?)
@@ -112,11 +115,10 @@ fn count<'py>(
     let predicate = predicate::parse(predicate)?;
     let signs = predicate::has_sign(predicate);
     match axis {
-        None => {
-            let count = ask(x, signs, threads, |view| view.count(predicate))
-                .or_else(|error| cuda::count(x, error, predicate))?;
-            Ok(count.into_pyobject(x.py())?.into_any())
-        }
+        None => match ask(x, signs, threads, |view| view.count(predicate)) {
+            Ok(count) => Ok(count.into_pyobject(x.py())?.into_any()),
+            Err(error) => away::ask(x, error, "count_nonzero", predicate),
+        },
         Some(axis) => {
             let array = input::read_for(x, signs)?;
             input::answer_for(x, rows::count(x.py(), &array, predicate, axis, threads)?)
@@ -156,11 +158,7 @@ fn census<'py>(
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
-    let array = match input::read_for(x, true) {
-        Ok(array) => array,
-        Err(error) if axis.is_none() => return Ok(cuda::census(x, error)?.into_any()),
-        Err(error) => return Err(error),
-    };
+    let array = input::read_for(x, true)?;
     if let Some(axis) = axis {
         return rows::census(py, &array, axis, threads);
     }
