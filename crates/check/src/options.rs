@@ -35,8 +35,8 @@ pub struct Options {
     /// file. A file of less than 64 KiB counts as one of 64 KiB, since much of a short file is not
     /// data.
     ///
-    /// Numbers count as decoded if the file holds them compressed or repeated. Numbers that are stored
-    /// unencoded do not count.
+    /// Numbers count as decoded if the file holds them compressed or repeated. Numbers that are
+    /// stored unencoded do not count.
     ///
     /// The bound limits the sum over all tensors, and is checked before anything is decoded.
     ///

@@ -207,9 +207,9 @@ fn nothing() -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, "no file of a known format is there")
 }
 
-/// The files that match a pattern with `**`, which stands for folders of any depth. The crate `glob`
-/// follows links to folders, and does not end if they form a circle. None if the pattern is not
-/// valid.
+/// The files that match a pattern with `**`, which stands for folders of any depth. The crate
+/// `glob` follows links to folders, and does not end if they form a circle. None if the pattern is
+/// not valid.
 ///
 /// # Errors
 /// An error of the system if a folder cannot be read.
