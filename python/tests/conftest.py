@@ -57,9 +57,6 @@ if os.environ.get("NONFINITE_AWAY"):
 
     #: On a device a node of autograd outside of the model is named, and not the operation inside.
     NODES = (
-        "test_backward_of_the_loss",
-        "test_one_of_two_outputs_has_a_bad_gradient_from_outside",
-        "test_the_operation_is_named[sqrt at zero-",
         "test_the_operation_is_named[backward of an autograd.Function-",
         "test_common_causes_are_told_in_a_line[the slope of a square root",
     )
