@@ -11,24 +11,14 @@ import ml_dtypes
 import numpy as np
 import onnx
 import pytest
-from onnx_faults import (
-    CASES,
-    INF,
-    NAN,
-    Case,
-    embedding_row,
-    f32,
-    graph_of,
-    hidden_half_overflow,
-    log_of_negative,
-    masked_softmax,
-    model_of,
-    node,
-    value,
-)
 from onnx import TensorProto as T
 from onnx import helper
+from onnx_faults import (
+    CASES, INF, MADE_BY_THE_RUNTIME, NAN, Case, embedding_row, f32, graph_of, hidden_half_overflow,
+    log_of_negative, masked_softmax, model_of, node, value,
+)  # fmt: skip
 
+import nonfinite
 from nonfinite.trace.command import main
 from nonfinite.trace.model import Graph
 from nonfinite.trace.native import Library
@@ -36,7 +26,7 @@ from nonfinite.trace.onnx import trace_onnx
 from nonfinite.trace.weights import bad_weights
 
 
-@pytest.mark.parametrize("make", CASES, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", [*CASES, *MADE_BY_THE_RUNTIME], ids=lambda make: make.__name__)
 @pytest.mark.parametrize("level", [None, "ORIGINAL"])
 def test_fault_is_named(make, level):
     case: Case = make()
@@ -185,8 +175,6 @@ def test_an_overflow_that_the_runtime_shows_is_an_origin():
     report = trace_onnx(made, {"x": np.array([1000], np.float16)})
     assert (report.first.node, report.first.kind) == ("square", "origin")
     assert (len(report.findings), report.bad_outputs) == (1, ("y", "z"))
-
-
 
 
 def test_the_answers_do_not_depend_on_threads():
@@ -612,13 +600,18 @@ def test_files_that_are_no_models(tmp_path, capsys):
     assert f"{arrays} has an array that is not of numbers" in capsys.readouterr().err
 
 
-def test_the_command_names_packages_that_are_missing(capsys, monkeypatch):
+def test_packages_that_are_missing_are_named(capsys, monkeypatch):
+    gone = ("onnx", "onnxruntime", "nonfinite_onnxruntime")
     for name in [each for each in sys.modules if each.startswith("nonfinite.trace.")]:
         if name != "nonfinite.trace.command":
             monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "onnx", None)
+    for name in gone:
+        monkeypatch.setitem(sys.modules, name, None)
     assert main(["m.onnx", "--input", "x.npz"]) == 2
-    assert INSTALL in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert INSTALL in told and ", ".join(gone) in told
+    with pytest.raises(ImportError, match=", ".join(gone)):
+        nonfinite.trace_onnx
 
 
 INSTALL = "pip install './python[trace]' ./engines/onnxruntime"
