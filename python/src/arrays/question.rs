@@ -1,6 +1,6 @@
 //! Questions with one answer, or one answer for each row.
 
-use nonfinite::Predicate;
+use nonfinite::{Predicate, Rows};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
@@ -75,7 +75,8 @@ fn any<'py>(
             .or_else(|error| away::ask(x, error, "any", predicate)),
         Some(axis) => {
             let array = input::read_for(x, signs)?;
-            input::answer_for(x, rows::any(x.py(), &array, predicate, axis, threads)?)
+            let ask = |rows: Rows<'_>, out: &mut [bool]| rows.any(predicate, out);
+            input::answer_for(x, rows::answers(x.py(), &array, axis, threads, ask)?)
         }
     }
 }
@@ -97,7 +98,8 @@ fn all<'py>(
             .or_else(|error| away::ask(x, error, "all", predicate)),
         Some(axis) => {
             let array = input::read_for(x, signs)?;
-            input::answer_for(x, rows::all(x.py(), &array, predicate, axis, threads)?)
+            let ask = |rows: Rows<'_>, out: &mut [bool]| rows.all(predicate, out);
+            input::answer_for(x, rows::answers(x.py(), &array, axis, threads, ask)?)
         }
     }
 }
@@ -121,7 +123,8 @@ fn count<'py>(
         },
         Some(axis) => {
             let array = input::read_for(x, signs)?;
-            input::answer_for(x, rows::count(x.py(), &array, predicate, axis, threads)?)
+            let ask = |rows: Rows<'_>, out: &mut [usize]| rows.count(predicate, out);
+            input::answer_for(x, rows::answers(x.py(), &array, axis, threads, ask)?)
         }
     }
 }
