@@ -9,7 +9,7 @@ from typing import Unpack
 import nonfinite._native as _native
 import nonfinite.report as report
 from nonfinite._progress import shown
-from nonfinite.options import Options, Texts, checked
+from nonfinite.options import Options, checked
 from nonfinite.report import FileReport, Report
 
 Path = str | PathLike[str]
