@@ -61,9 +61,7 @@ def check(
     return report.report(_native.check_paths(as_list(paths), known, shown(progress)))
 
 
-def check_file(
-    path: Path, *, progress: Progress = False, **options: Unpack[Options]
-) -> FileReport:
+def check_file(path: Path, *, progress: Progress = False, **options: Unpack[Options]) -> FileReport:
     """Check one file for NaN and infinities.
 
     `path` is not taken as a pattern. The options are those of `check`.

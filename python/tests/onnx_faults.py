@@ -59,6 +59,13 @@ def model_of(
     return helper.make_model(graph, opset_imports=opsets, ir_version=9)
 
 
+def body_of(nodes: list[NodeProto], carried: Any, outputs: list[Any]) -> GraphProto:
+    """The body of a Loop that goes on. `carried` is an input of each iteration."""
+    go_on = node("Identity", "go", "again", "keep_going")
+    inputs = [value("i", T.INT64, []), value("go", T.BOOL, []), carried]
+    return graph_of([go_on, *nodes], inputs, [value("again", T.BOOL, []), *outputs])
+
+
 def masked_softmax() -> Case:
     nodes = [
         node("MatMul", "x w", "scores", "scores"),
@@ -140,15 +147,12 @@ def embedding_row() -> Case:
 
 
 def in_loop() -> Case:
-    body = graph_of(
-        [
-            node("Identity", "go", "again", "keep_going"),
-            node("Sub", "carried step", "next", "decrease"),
-            node("Log", "next", "logged", "log_inside"),
-        ],
-        [value("i", T.INT64, []), value("go", T.BOOL, []), value("carried", T.FLOAT, [2])],
-        [value("again", T.BOOL, []), value("next", T.FLOAT, [2]), value("logged", T.FLOAT, [2])],
-    )
+    body = body_of(
+        [node("Sub", "carried step", "next", "decrease"),
+         node("Log", "next", "logged", "log_inside")],
+        value("carried", T.FLOAT, [2]),
+        [value("next", T.FLOAT, [2]), value("logged", T.FLOAT, [2])],
+    )  # fmt: skip
     nodes = [
         node("Add", "x x", "start", "start"),
         node("Loop", "trips yes start", "last y", "loop", body=body),
@@ -290,14 +294,8 @@ def half_weight() -> Case:
 
 
 def loop_in_if() -> Case:
-    body = graph_of(
-        [
-            node("Identity", "go", "again", "keep_going"),
-            node("Mul", "carried carried", "next", "square_inside"),
-        ],
-        [value("i", T.INT64, []), value("go", T.BOOL, []), value("carried", T.FLOAT, [1])],
-        [value("again", T.BOOL, []), value("next", T.FLOAT, [1])],
-    )
+    nodes = [node("Mul", "carried carried", "next", "square_inside")]
+    body = body_of(nodes, value("carried", T.FLOAT, [1]), [value("next", T.FLOAT, [1])])
     yes = graph_of([node("Loop", "trips go_on x", "t", "loop", body=body)], [], [value("t")])
     no = graph_of([node("Neg", "x", "e", "negate")], [], [value("e")])
     nodes = [node("If", "flag", "y", "choose", then_branch=yes, else_branch=no)]

@@ -11,28 +11,9 @@ import pytest
 import torch
 from torch import nn
 from torch_faults import (
-    BACKWARD,
-    FAULTS,
-    INF,
-    MODES,
-    NAN,
-    SOURCE,
-    SUSPECTS,
-    Blocks,
-    Faulty,
-    Logarithm,
-    Norm,
-    Of,
-    Random,
-    Root,
-    WithLayer,
-    bad_input,
-    bad_row,
-    bad_weight,
-    finding_of,
-    line_of,
-    operator_of,
-)
+    BACKWARD, FAULTS, INF, MODES, NAN, SOURCE, SUSPECTS, Blocks, Faulty, Logarithm, Norm, Of,
+    Random, Root, WithLayer, bad_input, bad_row, bad_weight, finding_of, line_of, operator_of,
+)  # fmt: skip
 
 from nonfinite.torch import UnsupportedError, watch
 from nonfinite.torch.look import look

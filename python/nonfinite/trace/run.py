@@ -14,18 +14,9 @@ from nonfinite.trace.native import FLOATS, Event, look_of
 from nonfinite.trace.origin import Judge, Judged
 from nonfinite.trace.prepare import Prepared
 from nonfinite.trace.results import (
-    ENTRY,
-    INTENDED,
-    NAN_FROM_INF,
-    ORIGIN,
-    OVERFLOW,
-    PROPAGATION,
-    BadNode,
-    Iteration,
-    Look,
-    Node,
+    ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, OVERFLOW, PROPAGATION, BadNode, Iteration, Look, Node,
     Peak,
-)
+)  # fmt: skip
 from nonfinite.trace.source import Source
 from nonfinite.trace.weights import bad_weights, weight_look
 
