@@ -397,15 +397,9 @@ def with_another_forward(model, x):
     model(x.requires_grad_()).sum().backward()
 
 
-@pytest.mark.parametrize(
-    "train",
-    [
-        with_a_hook,
-        without_gradients_of_weights,
-        without_a_gradient_that_stays,
-        with_another_forward,
-    ],
-)
+@pytest.mark.parametrize("train", [
+    with_a_hook, without_gradients_of_weights, without_a_gradient_that_stays, with_another_forward,
+])  # fmt: skip
 def test_a_bad_gradient_of_an_output_alone(train):
     """The gradient of the weight is finite, or never comes."""
     model = Faulty(Root())
