@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import timeit
-from collections.abc import Callable
 from typing import Any
 
 import nonfinite as nf
