@@ -12,8 +12,8 @@ mod gguf;
 #[path = "../common/hidden.rs"]
 mod hidden;
 mod lint;
-mod lint_faults;
 mod lint_layouts;
+mod lint_model;
 mod lint_names;
 #[path = "../common/lint_pieces.rs"]
 mod lint_pieces;
