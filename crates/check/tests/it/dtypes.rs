@@ -2,13 +2,14 @@
 
 use nonfinite_check::{FileFormat, LookedAt};
 
-use crate::write::{Entry, Member, npy, safetensors, zip};
-use crate::{refused, report};
+use crate::write::{Entry, npy, safetensors};
+use crate::zip::deflated;
+use crate::{check, refused};
 
 #[test]
 fn texts_and_times_of_numpy() {
     for (descr, size) in [("<U3", 12), ("|S3", 3), ("<M8[ns]", 8), ("<m8", 8), ("|b1", 1)] {
-        let report = report(&npy(descr, &[2], false, &vec![0xFF; 2 * size]), FileFormat::NPY);
+        let report = check(&npy(descr, &[2], false, &vec![0xFF; 2 * size]), FileFormat::NPY);
         assert_eq!(report.tensors[0].looked_at, LookedAt::NotFloat, "{descr}");
         assert!(report.is_complete(), "{descr}");
     }
@@ -44,10 +45,9 @@ fn raw_bytes_of_numpy() {
     ] {
         let data = vec![0; 2 * size];
         let array = npy(descr, &[2], false, &data);
-        let member = Member { name: "a.npy", data: &array, deflate: true };
-        for (file, format) in [(array.clone(), FileFormat::NPY), (zip(&[member]), FileFormat::NPZ)]
-        {
-            let report = report(&file, format);
+        let archive = deflated(&[("a.npy", &array)]);
+        for (file, format) in [(array, FileFormat::NPY), (archive, FileFormat::NPZ)] {
+            let report = check(&file, format);
             let [(tensor, why)] = report.not_looked_at().collect::<Vec<_>>()[..] else {
                 panic!("{report:?}")
             };
@@ -70,7 +70,7 @@ fn headers_of_numpy() {
     let data = [1.0, f32::NAN].map(f32::to_le_bytes).concat();
     // Python 2 marked long integers.
     let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2L,), }";
-    let report = report(&with_header(1, header, &data), FileFormat::NPY);
+    let report = check(&with_header(1, header, &data), FileFormat::NPY);
     assert_eq!(report.tensors[0].found.nan.first.as_ref().unwrap().coordinate, [1]);
     refused(&with_header(4, header, &data), FileFormat::NPY, ".npy version 4.0 is not known");
     // A dtype has neither spaces nor escapes.
@@ -87,12 +87,12 @@ fn of_safetensors() {
     for (kind, size) in kinds.into_iter().chain([("I64", 8), ("U64", 8)]) {
         let data = vec![0xFF; 2 * size];
         let entry = Entry { name: "x", kind, shape: &[2], data: &data };
-        let report = report(&safetensors(&[entry]), FileFormat::SAFETENSORS);
+        let report = check(&safetensors(&[entry]), FileFormat::SAFETENSORS);
         assert_eq!(report.tensors[0].looked_at, LookedAt::NotFloat, "{kind}");
         assert!(report.is_complete(), "{kind}");
     }
     let entry = Entry { name: "x", kind: "F9_E4M4", shape: &[2, 8], data: &[0xFF; 18] };
-    let report = report(&safetensors(&[entry]), FileFormat::SAFETENSORS);
+    let report = check(&safetensors(&[entry]), FileFormat::SAFETENSORS);
     let tensor = &report.tensors[0];
     assert_eq!((&*tensor.dtype, &tensor.shape[..]), ("F9_E4M4", &[2, 8][..]));
     assert!(matches!(tensor.looked_at, LookedAt::Unreadable(_)) && !report.is_complete());
@@ -109,7 +109,7 @@ fn a_dtype_with_the_name_of_bytes() {
     let header =
         format!(r#"{{"w":{{"dtype":"bytes","shape":[1],"data_offsets":[0,{}]}}}}"#, inner.len());
     let file = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &inner].concat();
-    let report = report(&file, FileFormat::SAFETENSORS);
+    let report = check(&file, FileFormat::SAFETENSORS);
     let named: Vec<_> = report.not_looked_at().collect();
     assert_eq!(named.len(), 1);
     assert_eq!(named[0].0.name.as_deref(), Some("w"));

@@ -1,13 +1,15 @@
 //! Small models in lines of text, and what lint finds in them.
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
-use nonfinite_check::Options;
 use nonfinite_check::lint::{Finding, Linter};
+use nonfinite_check::work::Plan;
+use nonfinite_check::{Options, Report};
 
 use crate::folder::folder;
-use crate::lint_pieces::lint_in_pieces;
+use crate::pieces::{Random, sent, tallies};
 use crate::write::{Entry, safetensors};
 
 /// A tensor with its bytes.
@@ -114,6 +116,15 @@ pub(crate) fn model(config: &str, tensors: &[Tensor]) -> Files {
 /// A configuration that says this of the quantisation.
 pub(crate) fn quantised(by: &str) -> String {
     format!(r#"{{"quantization_config": {{{by}}}}}"#)
+}
+
+/// The report of a linter on a file that is checked in pieces.
+pub(crate) fn lint_in_pieces(linter: &mut Linter, path: &str) -> Report {
+    let most = NonZeroUsize::new(1 << 12).expect("not 0");
+    let mut plan: Plan = sent(&linter.plan(path, most).expect("a good file"));
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let found = tallies(plan.take_pieces(), &mut random).expect("good pieces");
+    linter.merge(&plan, found).expect("every piece is there")
 }
 
 /// The findings in the files of a folder. They are the same if the files are checked in pieces.

@@ -2,7 +2,8 @@
 
 use nonfinite_check::{Error, FileFormat, Options, check_bytes};
 
-use crate::write::{Member, npy_text, zip};
+use crate::write::npy_text;
+use crate::zip::zip_with;
 
 /// An array of one record with a NaN.
 fn structured() -> Vec<u8> {
@@ -24,7 +25,7 @@ fn arrays_are_refused() {
 #[test]
 fn members_are_named() {
     for deflate in [false, true] {
-        let bytes = zip(&[Member { name: "m.npy", data: &structured(), deflate }]);
+        let bytes = zip_with(&[("m.npy", &structured(), deflate)]);
         let report = check_bytes(&bytes, FileFormat::NPZ, &Options::default()).unwrap();
         let [(tensor, why)] = &report.not_looked_at().collect::<Vec<_>>()[..] else {
             panic!("{report:?}")

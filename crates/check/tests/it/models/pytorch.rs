@@ -1,7 +1,8 @@
 use nonfinite_check::{FileFormat, LookedAt, Options, Report, check_bytes};
 
+use super::{SHAPE, assert_found, coordinate, error, planted, read};
+use crate::check;
 use crate::zip::zip;
-use crate::{SHAPE, assert_found, check, coordinate, error, planted, read};
 
 pub(super) fn archive(pickle: &[u8], storages: &[&[u8]]) -> Vec<u8> {
     let names: Vec<String> = (0..storages.len()).map(|key| format!("model/data/{key}")).collect();

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use nonfinite_check::{Error, FileFormat, LookedAt, Options, Report, check_file, formats};
 
-use crate::error;
+use super::error;
+use super::members::unread;
+use super::pytorch::{archive, integers, state_dict, storage, tensor, text};
 use crate::folder::folder;
-use crate::members::unread;
 use crate::pieces::{Random, assert_same_elsewhere};
-use crate::pytorch::{archive, integers, state_dict, storage, tensor, text};
 
 /// The longest names of parts: 64 bytes for each byte of the pickle, and 128 KiB. Empty parts
 /// count, too. A part has at most 16 fields.

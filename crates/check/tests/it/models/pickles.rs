@@ -3,10 +3,11 @@
 
 use nonfinite_check::{FileFormat, LookedAt, Report};
 
-use crate::members::unread;
-use crate::pytorch::{archive, integers, state_dict, storage, tensor, text};
+use super::members::unread;
+use super::pytorch::{archive, integers, state_dict, storage, tensor, text};
+use super::{SHAPE, assert_found, coordinate, error, planted, read};
+use crate::check;
 use crate::zip::{deflated, zip};
-use crate::{SHAPE, assert_found, check, coordinate, error, planted, read};
 
 fn one(value: &[u8]) -> Report {
     check(&archive(&state_dict(&[("x", value.to_vec())]), &[]), FileFormat::PYTORCH)

@@ -2,15 +2,22 @@
 
 use nonfinite_check::{FileFormat, LookedAt, Options, Report, check_bytes};
 
-use crate::hidden::{good_npy, never_clean};
-use crate::pytorch::{archive, state_dict, storage, tensor};
+use super::pytorch::{archive, state_dict, storage, tensor};
+use super::{error, lines, pickles};
+use crate::check;
+use crate::hidden::never_clean;
+use crate::write::npy;
 use crate::zip::{deflated, zip};
-use crate::{check, error, lines, pickles};
 
 /// A .pt file with a NaN.
 fn torch() -> Vec<u8> {
     let pickle = state_dict(&[("w", tensor(&storage("FloatStorage", "0", 1), 0, &[1], &[1]))]);
     archive(&pickle, &[&f32::NAN.to_le_bytes()])
+}
+
+/// A .npy file of a zero.
+fn one_zero() -> Vec<u8> {
+    npy("<f4", &[1], false, &[0; 4])
 }
 
 /// The tensors that were not looked at: names and reasons.
@@ -50,7 +57,7 @@ fn files_in_archives() {
         assert!(!report.is_bad());
     }
     let pickle = b"\x80\x02}.";
-    let with = zip(&[("m/data.pkl", pickle), ("m/extra/x.npy", &good_npy())]);
+    let with = zip(&[("m/data.pkl", pickle), ("m/extra/x.npy", &one_zero())]);
     let report = check(&with, FileFormat::PYTORCH);
     assert_eq!(unread(&report), [("extra/x.npy", &*inner(FileFormat::NPY))]);
 }
@@ -185,7 +192,7 @@ fn integers() {
 /// comments belong to the archive.
 #[test]
 fn bytes_around_an_archive() {
-    let clean = zip(&[("a.npy", &good_npy())]);
+    let clean = zip(&[("a.npy", &one_zero())]);
     let nan = f32::NAN.to_le_bytes();
     let named = |parts: &[&[u8]]| -> Vec<String> {
         let report = check_bytes(&parts.concat(), FileFormat::NPZ, &Options::default()).unwrap();

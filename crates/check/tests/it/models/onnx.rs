@@ -2,9 +2,21 @@ use std::fs;
 
 use nonfinite_check::{FileFormat, LookedAt, Options, check_file};
 
+use super::{SHAPE, assert_found, coordinate, error, planted, read};
+use crate::check;
 use crate::folder::folder;
-use crate::varint::varint;
-use crate::{SHAPE, assert_found, check, coordinate, error, planted, read};
+
+/// A number of variable length: seven bits in each byte, the lowest first. The top bit means that
+/// more bytes follow.
+pub(super) fn varint(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+    bytes
+}
 
 /// A field that is a number.
 pub(super) fn number(field: u64, value: u64) -> Vec<u8> {

@@ -3,35 +3,15 @@
 
 mod bounds;
 mod checkpoints;
-#[path = "../common/codes.rs"]
-#[expect(dead_code, reason = "arrays need more of it")]
-mod codes;
-#[path = "../common/folder.rs"]
-mod folder;
-#[path = "../common/hidden.rs"]
-mod hidden;
 mod limits;
 mod lint;
-#[path = "../common/lint_pieces.rs"]
-mod lint_pieces;
 mod members;
-#[path = "../common/names.rs"]
-mod names;
 mod onnx;
 mod onnx_types;
 mod opcodes;
 mod pickles;
-#[path = "../common/pieces.rs"]
-mod pieces;
 mod pytorch;
-#[cfg(feature = "remote")]
-#[path = "../common/server.rs"]
-mod server;
 mod shards;
-#[path = "../common/varint.rs"]
-mod varint;
-#[path = "../common/zip.rs"]
-mod zip;
 
 use std::path::Path;
 
@@ -81,13 +61,6 @@ fn planted(dtype: &str) -> Vec<(Vec<u8>, usize, usize)> {
 /// As [`check_bytes`] with no options.
 fn read(bytes: &[u8], format: FileFormat) -> Result<Report, Error> {
     check_bytes(bytes, format, &Options::default())
-}
-
-fn check(bytes: &[u8], format: FileFormat) -> Report {
-    assert_eq!(FileFormat::detect(bytes, None), Some(format));
-    let report = read(bytes, format).unwrap();
-    pieces::assert_same_in_pieces(bytes, format, &Options::default(), &report);
-    report
 }
 
 fn error(bytes: &[u8], format: FileFormat) -> String {
