@@ -2,9 +2,9 @@
 
 use nonfinite_check::{FileFormat, LookedAt};
 
-use crate::write::{Entry, npy, safetensors};
-use crate::zip::deflated;
-use crate::{check, refused};
+use crate::write::{Entry, npy, npy_text, safetensors};
+use crate::zip::{deflated, zip_with};
+use crate::{check, refused, unread};
 
 #[test]
 fn texts_and_times_of_numpy() {
@@ -48,9 +48,8 @@ fn raw_bytes_of_numpy() {
         let archive = deflated(&[("a.npy", &array)]);
         for (file, format) in [(array, FileFormat::NPY), (archive, FileFormat::NPZ)] {
             let report = check(&file, format);
-            let [(tensor, why)] = report.not_looked_at().collect::<Vec<_>>()[..] else {
-                panic!("{report:?}")
-            };
+            let (tensor, why) = report.not_looked_at().next().expect("a reason");
+            assert_eq!(report.tensors.len(), 1);
             assert_eq!((&*tensor.dtype, tensor.bytes), (descr, 2 * size));
             assert!(why.text().starts_with(&format!("dtype '{descr}' is ")), "{why}");
             assert!(why.text().ends_with(advice), "{why}");
@@ -58,6 +57,20 @@ fn raw_bytes_of_numpy() {
         }
     }
     refused(&npy("|V", &[1], false, &[0]), FileFormat::NPY, "dtype '|V' is not supported");
+}
+
+/// Structured arrays are named, and not read.
+#[test]
+fn structured_arrays() {
+    let text = "{'descr': [('a', '<f4'), ('b', '<i4')], 'fortran_order': False, 'shape': (1,), }\n";
+    let array = npy_text(text, &[f32::NAN.to_le_bytes(), [0; 4]].concat());
+    let why = "a structured dtype, which is not read";
+    refused(&array, FileFormat::NPY, why);
+    for deflate in [false, true] {
+        let report = check(&zip_with(&[("m.npy", &array, deflate)]), FileFormat::NPZ);
+        let [("m", reason)] = unread(&report)[..] else { panic!("{report:?}") };
+        assert!(reason.starts_with(why) && !report.is_bad() && !report.is_damaged(), "{reason}");
+    }
 }
 
 fn with_header(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
@@ -110,8 +123,7 @@ fn a_dtype_with_the_name_of_bytes() {
         format!(r#"{{"w":{{"dtype":"bytes","shape":[1],"data_offsets":[0,{}]}}}}"#, inner.len());
     let file = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &inner].concat();
     let report = check(&file, FileFormat::SAFETENSORS);
-    let named: Vec<_> = report.not_looked_at().collect();
-    assert_eq!(named.len(), 1);
-    assert_eq!(named[0].0.name.as_deref(), Some("w"));
-    assert!(!named[0].1.is_of_part() && named[0].1.to_string().contains("not known"));
+    let (tensor, why) = report.not_looked_at().next().expect("a reason");
+    assert_eq!((tensor.name.as_deref(), report.tensors.len()), (Some("w"), 1));
+    assert!(!why.is_of_part() && why.text().contains("not known"));
 }

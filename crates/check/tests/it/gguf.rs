@@ -3,7 +3,7 @@
 use nonfinite_check::{FileFormat, LookedAt};
 
 use crate::write::{Entry, gguf, gguf_aligned, string, u32_in, u64_in};
-use crate::{check, refused};
+use crate::{check, names, refused};
 
 const F32: u32 = 0;
 
@@ -33,9 +33,7 @@ fn metadata_is_read_over() {
     let data = [1.0f32, f32::NAN].map(f32::to_le_bytes).concat();
     let bytes = gguf_aligned(&[one(F32, &[2], &data)], false, &values, 64);
     let report = check(&bytes, FileFormat::GGUF);
-    let names: Vec<_> =
-        report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap()).collect();
-    assert_eq!(names, ["metadata.numbers", "metadata.f64", "x"]);
+    assert_eq!(names(&report), ["metadata.numbers", "metadata.f64", "x"]);
     assert_eq!(report.tensors[2].found.nan.first.as_ref().unwrap().coordinate, [1]);
 }
 

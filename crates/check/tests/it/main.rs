@@ -34,7 +34,6 @@ mod server;
 mod sources;
 mod stats;
 mod streams;
-mod structured;
 mod work;
 mod work_checksums;
 #[path = "../common/write.rs"]
@@ -108,4 +107,15 @@ fn refused(bytes: &[u8], format: FileFormat, message: &str) {
         Ok(report) => panic!("{message}: accepted with {} tensors", report.tensors.len()),
         Err(error) => assert!(error.to_string().contains(message), "{message:?} is not in {error}"),
     }
+}
+
+/// The names of the tensors.
+fn names(report: &Report) -> Vec<&str> {
+    report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap_or_default()).collect()
+}
+
+/// The tensors that were not looked at: names and reasons.
+fn unread(report: &Report) -> Vec<(&str, &str)> {
+    let all = report.not_looked_at();
+    all.map(|(tensor, why)| (tensor.name.as_deref().unwrap_or_default(), why.text())).collect()
 }

@@ -1,41 +1,17 @@
 //! For each format and each dtype: a NaN, a +Inf and a -Inf at the first, the last and a random
 //! element, and the report about it.
 
-use nonfinite_check::{FileFormat, TensorReport};
+use nonfinite_check::FileFormat;
 
 use crate::check;
-use crate::codes::{BF16, Codes, E4M3, E5M2, E8M0, F16, F32, F64, FNUZ, assert_one};
+use crate::codes::{
+    BF16, Codes, E4M3, E5M2, E8M0, F16, F32, F64, FNUZ, SHAPE, assert_found, plant,
+};
 use crate::hidden::never_clean;
 use crate::pieces::Random;
 use crate::places::coordinate;
 use crate::write::{Entry, gguf, npy, safetensors};
 use crate::zip::zip_with;
-
-/// Enough elements for several vectors and a remainder.
-const SHAPE: [usize; 3] = [5, 7, 61];
-const ELEMENTS: usize = SHAPE[0] * SHAPE[1] * SHAPE[2];
-
-/// Writes a file with one special number for each kind and place, and checks the report.
-fn plant(codes: &Codes, big: bool, context: &str, check: impl Fn(&[u8]) -> TensorReport) {
-    let mut random = Random(0x9E37_79B9_7F4A_7C15);
-    for (kind, &code) in codes.special[..codes.kinds].iter().enumerate() {
-        for place in [0, ELEMENTS - 1, 1 + random.below(ELEMENTS - 2)] {
-            let mut data = Vec::new();
-            for element in 0..ELEMENTS {
-                let code = if element == place { code } else { codes.finite };
-                let mut bytes = code.to_le_bytes()[..codes.size].to_vec();
-                if big {
-                    bytes.reverse();
-                }
-                data.extend(bytes);
-            }
-            let context = format!("{context}, element {place}");
-            let tensor = check(&data);
-            assert_one(&tensor, kind, &coordinate(&SHAPE, false, place), code, &context);
-            assert!(tensor.is_bad(), "{context}");
-        }
-    }
-}
 
 #[test]
 fn safetensors_files() {
@@ -164,8 +140,8 @@ fn gguf_scales() {
                     let tensor =
                         check(&gguf(&[entry], false, &[]), FileFormat::GGUF).tensors.remove(0);
                     let coordinate = coordinate(&shape, false, block * elements);
-                    let context = format!("type {kind}, block {block}, byte {at}");
-                    assert_one(&tensor, special, &coordinate, *code, &context);
+                    let first = assert_found(&tensor, special, &coordinate);
+                    assert_eq!(first.bits, *code, "type {kind}, block {block}, byte {at}");
                     assert!(tensor.is_bad());
                 }
             }
@@ -190,7 +166,7 @@ fn gguf_nibbles() {
             }
             let entry = Entry { name: "x", kind: 29, shape: &shape, data: &data };
             let tensor = check(&gguf(&[entry], false, &[]), FileFormat::GGUF).tensors.remove(0);
-            assert_one(&tensor, special, &[block, 0], code, "IQ1_M");
+            assert_eq!(assert_found(&tensor, special, &[block, 0]).bits, code);
         }
     }
 }
