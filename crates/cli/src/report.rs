@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nonfinite_check::{
-    ByKind, Error, Extreme, Large, LookedAt, Report, Stats, TensorReport, Totals, rounded,
+    ByKind, Error, Extreme, First, Large, LookedAt, Report, Stats, TensorReport, Totals, rounded,
 };
 
 use crate::status::{CLEAN, FAILED, FOUND};
@@ -114,6 +114,31 @@ impl fmt::Display for Facts<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// How many numbers of each kind there are: `2 NaN`, `1 +Inf`.
+#[must_use]
+pub fn counts(tensor: &TensorReport) -> Vec<String> {
+    let found = ByKind::NAMES.zip(tensor.found.as_ref()).into_array().into_iter();
+    let found = found.filter(|(_, of_kind)| of_kind.count > 0);
+    found.map(|(kind, of_kind)| format!("{} {kind}", of_kind.count)).collect()
+}
+
+/// The place and the bits of the first number of each kind: `first NaN at [2, 5], 0x7fc0 quiet`.
+#[must_use]
+pub fn firsts(tensor: &TensorReport) -> Vec<String> {
+    let found = ByKind::NAMES.zip(tensor.found.as_ref()).into_array().into_iter();
+    let firsts = found.filter_map(|(kind, of_kind)| Some((kind, of_kind.first.as_deref()?)));
+    let text = |(kind, first): (&str, &First)| {
+        let part = first.part.map(|part| format!(" {part}")).unwrap_or_default();
+        let quiet = match first.quiet() {
+            Some(true) => " quiet",
+            Some(false) => " signalling",
+            None => "",
+        };
+        format!("first {kind} at {:?}{part}, {}{quiet}", first.coordinate, first.hex())
+    };
+    firsts.map(text).collect()
 }
 
 /// The numbers above the bound on magnitudes: `3 above 65504, max |x| 70000 at [2, 5]`.

@@ -4,18 +4,18 @@ use std::io::Write;
 
 /// A zip archive of stored members.
 pub(crate) fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
-    zip_with(members.iter().map(|&(name, data)| (name, data, false)))
+    zip_with(&members.iter().map(|&(name, data)| (name, data, false)).collect::<Vec<_>>())
 }
 
 /// A zip archive of deflated members.
 pub(crate) fn deflated(members: &[(&str, &[u8])]) -> Vec<u8> {
-    zip_with(members.iter().map(|&(name, data)| (name, data, true)))
+    zip_with(&members.iter().map(|&(name, data)| (name, data, true)).collect::<Vec<_>>())
 }
 
 /// A zip archive of members, each with whether it is deflated.
-pub(crate) fn zip_with<'a>(members: impl Iterator<Item = (&'a str, &'a [u8], bool)>) -> Vec<u8> {
+pub(crate) fn zip_with(members: &[(&str, &[u8], bool)]) -> Vec<u8> {
     let (mut file, mut directory, mut count) = (Vec::new(), Vec::new(), 0u16);
-    for (name, data, deflate) in members {
+    for &(name, data, deflate) in members {
         count += 1;
         let at = file.len() as u32;
         let mut crc = flate2::Crc::new();

@@ -2,13 +2,14 @@
 
 use nonfinite_check::{FileFormat, LookedAt};
 
-use crate::write::{Entry, Member, npy, safetensors, zip};
-use crate::{refused, report};
+use crate::write::{Entry, npy, npy_text, safetensors};
+use crate::zip::{deflated, zip_with};
+use crate::{check, refused, unread};
 
 #[test]
 fn texts_and_times_of_numpy() {
     for (descr, size) in [("<U3", 12), ("|S3", 3), ("<M8[ns]", 8), ("<m8", 8), ("|b1", 1)] {
-        let report = report(&npy(descr, &[2], false, &vec![0xFF; 2 * size]), FileFormat::NPY);
+        let report = check(&npy(descr, &[2], false, &vec![0xFF; 2 * size]), FileFormat::NPY);
         assert_eq!(report.tensors[0].looked_at, LookedAt::NotFloat, "{descr}");
         assert!(report.is_complete(), "{descr}");
     }
@@ -44,13 +45,11 @@ fn raw_bytes_of_numpy() {
     ] {
         let data = vec![0; 2 * size];
         let array = npy(descr, &[2], false, &data);
-        let member = Member { name: "a.npy", data: &array, deflate: true };
-        for (file, format) in [(array.clone(), FileFormat::NPY), (zip(&[member]), FileFormat::NPZ)]
-        {
-            let report = report(&file, format);
-            let [(tensor, why)] = report.not_looked_at().collect::<Vec<_>>()[..] else {
-                panic!("{report:?}")
-            };
+        let archive = deflated(&[("a.npy", &array)]);
+        for (file, format) in [(array, FileFormat::NPY), (archive, FileFormat::NPZ)] {
+            let report = check(&file, format);
+            let (tensor, why) = report.not_looked_at().next().expect("a reason");
+            assert_eq!(report.tensors.len(), 1);
             assert_eq!((&*tensor.dtype, tensor.bytes), (descr, 2 * size));
             assert!(why.text().starts_with(&format!("dtype '{descr}' is ")), "{why}");
             assert!(why.text().ends_with(advice), "{why}");
@@ -58,6 +57,20 @@ fn raw_bytes_of_numpy() {
         }
     }
     refused(&npy("|V", &[1], false, &[0]), FileFormat::NPY, "dtype '|V' is not supported");
+}
+
+/// Structured arrays are named, and not read.
+#[test]
+fn structured_arrays() {
+    let text = "{'descr': [('a', '<f4'), ('b', '<i4')], 'fortran_order': False, 'shape': (1,), }\n";
+    let array = npy_text(text, &[f32::NAN.to_le_bytes(), [0; 4]].concat());
+    let why = "a structured dtype, which is not read";
+    refused(&array, FileFormat::NPY, why);
+    for deflate in [false, true] {
+        let report = check(&zip_with(&[("m.npy", &array, deflate)]), FileFormat::NPZ);
+        let [("m", reason)] = unread(&report)[..] else { panic!("{report:?}") };
+        assert!(reason.starts_with(why) && !report.is_bad() && !report.is_damaged(), "{reason}");
+    }
 }
 
 fn with_header(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
@@ -70,7 +83,7 @@ fn headers_of_numpy() {
     let data = [1.0, f32::NAN].map(f32::to_le_bytes).concat();
     // Python 2 marked long integers.
     let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2L,), }";
-    let report = report(&with_header(1, header, &data), FileFormat::NPY);
+    let report = check(&with_header(1, header, &data), FileFormat::NPY);
     assert_eq!(report.tensors[0].found.nan.first.as_ref().unwrap().coordinate, [1]);
     refused(&with_header(4, header, &data), FileFormat::NPY, ".npy version 4.0 is not known");
     // A dtype has neither spaces nor escapes.
@@ -87,12 +100,12 @@ fn of_safetensors() {
     for (kind, size) in kinds.into_iter().chain([("I64", 8), ("U64", 8)]) {
         let data = vec![0xFF; 2 * size];
         let entry = Entry { name: "x", kind, shape: &[2], data: &data };
-        let report = report(&safetensors(&[entry]), FileFormat::SAFETENSORS);
+        let report = check(&safetensors(&[entry]), FileFormat::SAFETENSORS);
         assert_eq!(report.tensors[0].looked_at, LookedAt::NotFloat, "{kind}");
         assert!(report.is_complete(), "{kind}");
     }
     let entry = Entry { name: "x", kind: "F9_E4M4", shape: &[2, 8], data: &[0xFF; 18] };
-    let report = report(&safetensors(&[entry]), FileFormat::SAFETENSORS);
+    let report = check(&safetensors(&[entry]), FileFormat::SAFETENSORS);
     let tensor = &report.tensors[0];
     assert_eq!((&*tensor.dtype, &tensor.shape[..]), ("F9_E4M4", &[2, 8][..]));
     assert!(matches!(tensor.looked_at, LookedAt::Unreadable(_)) && !report.is_complete());
@@ -109,9 +122,8 @@ fn a_dtype_with_the_name_of_bytes() {
     let header =
         format!(r#"{{"w":{{"dtype":"bytes","shape":[1],"data_offsets":[0,{}]}}}}"#, inner.len());
     let file = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &inner].concat();
-    let report = report(&file, FileFormat::SAFETENSORS);
-    let named: Vec<_> = report.not_looked_at().collect();
-    assert_eq!(named.len(), 1);
-    assert_eq!(named[0].0.name.as_deref(), Some("w"));
-    assert!(!named[0].1.is_of_part() && named[0].1.to_string().contains("not known"));
+    let report = check(&file, FileFormat::SAFETENSORS);
+    let (tensor, why) = report.not_looked_at().next().expect("a reason");
+    assert_eq!((tensor.name.as_deref(), report.tensors.len()), (Some("w"), 1));
+    assert!(!why.is_of_part() && why.text().contains("not known"));
 }

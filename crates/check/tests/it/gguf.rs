@@ -3,7 +3,7 @@
 use nonfinite_check::{FileFormat, LookedAt};
 
 use crate::write::{Entry, gguf, gguf_aligned, string, u32_in, u64_in};
-use crate::{refused, report};
+use crate::{check, names, refused};
 
 const F32: u32 = 0;
 
@@ -32,10 +32,8 @@ fn metadata_is_read_over() {
     ];
     let data = [1.0f32, f32::NAN].map(f32::to_le_bytes).concat();
     let bytes = gguf_aligned(&[one(F32, &[2], &data)], false, &values, 64);
-    let report = report(&bytes, FileFormat::GGUF);
-    let names: Vec<_> =
-        report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap()).collect();
-    assert_eq!(names, ["metadata.numbers", "metadata.f64", "x"]);
+    let report = check(&bytes, FileFormat::GGUF);
+    assert_eq!(names(&report), ["metadata.numbers", "metadata.f64", "x"]);
     assert_eq!(report.tensors[2].found.nan.first.as_ref().unwrap().coordinate, [1]);
 }
 
@@ -67,7 +65,7 @@ fn floats_in_metadata() {
             value("f", 9, &array(5, 3, &f32s)),
         ];
         let bytes = gguf(&[one(F32, &[1], &[0; 4])], big, &values);
-        let report = report(&bytes, FileFormat::GGUF);
+        let report = check(&bytes, FileFormat::GGUF);
         let found: Vec<_> = report
             .tensors
             .iter()
@@ -96,7 +94,7 @@ fn scales_of_tensors_that_touch() {
         let mut data = vec![0; 34 * 16];
         data[34 * 15..][..2].copy_from_slice(&if big { [0x7E, 1] } else { [1, 0x7E] });
         let entries = ["a", "b"].map(|name| Entry { name, kind: 8, shape: &[512], data: &data });
-        let report = report(&gguf(&entries, big, &[]), FileFormat::GGUF);
+        let report = check(&gguf(&entries, big, &[]), FileFormat::GGUF);
         assert_eq!(report.tensors.len(), 2);
         for tensor in &report.tensors {
             let nan = &tensor.found.nan;
@@ -114,7 +112,7 @@ fn what_was_looked_at() {
         Entry { name: "old", kind: 9, shape: &[32], data: &[] },
         Entry { name: "new", kind: 77, shape: &[1], data: &[] },
     ];
-    let report = report(&gguf(&entries, false, &[]), FileFormat::GGUF);
+    let report = check(&gguf(&entries, false, &[]), FileFormat::GGUF);
     let looked_at: Vec<_> = report.tensors.iter().map(|tensor| &tensor.looked_at).collect();
     assert_eq!(looked_at[0], &LookedAt::Values);
     let scales =
@@ -135,7 +133,7 @@ fn scalars_and_empty_tensors() {
         Entry { name: "scalar", kind: F32, shape: &[], data: &nan },
         Entry { name: "none", kind: F32, shape: &[0, 3], data: &[] },
     ];
-    let report = report(&gguf(&entries, false, &[]), FileFormat::GGUF);
+    let report = check(&gguf(&entries, false, &[]), FileFormat::GGUF);
     assert_eq!(report.tensors.iter().map(|tensor| tensor.found.nan.count).sum::<u64>(), 1);
 }
 
@@ -181,7 +179,7 @@ fn tensors_that_lie() {
     refused(&[one(F32, &[1 << 63], &data)], "too large to exist");
     refused(&[one(F32, &[1 << 32, 1 << 32], &data)], "too large to exist");
     refused(&[one(F32, &[1 << 63, 4, 0], &data)], "too large to exist");
-    report(&gguf(&[one(F32, &[1, 1, 1, 16], &data)], false, &[]), FileFormat::GGUF);
+    check(&gguf(&[one(F32, &[1, 1, 1, 16], &data)], false, &[]), FileFormat::GGUF);
     refused(&[one(F32, &[1, 1, 1, 1, 16], &data)], "5 dimensions, more than 4");
     refused(&[one(2, &[2, 33], &data)], "no whole number of blocks");
     refused(&[one(2, &[32, 3], &data)], "no whole number of blocks");
@@ -233,7 +231,7 @@ fn split_scales_in_big_endian_files() {
     const IQ1_M: u32 = 29;
     let data = [0; 56];
     let looked_at = |big| {
-        let report = report(&gguf(&[one(IQ1_M, &[256], &data)], big, &[]), FileFormat::GGUF);
+        let report = check(&gguf(&[one(IQ1_M, &[256], &data)], big, &[]), FileFormat::GGUF);
         report.tensors[0].looked_at.clone()
     };
     assert!(matches!(looked_at(false), LookedAt::Scales { .. }));

@@ -2,10 +2,9 @@
 
 use std::fs;
 
-use crate::folder::folder;
-use crate::lint::{
-    FP8, GPTQ, MXFP4, NVFP4, Tensor, awq, bitsandbytes, filled, floats, fp8, gptq, lint, mlx,
-    mxfp4, nvfp4, safetensors, state,
+use crate::lint_model::{
+    FP8, GPTQ, MATRIX_OF_AWQ, MATRIX_OF_FP8, MATRIX_OF_MLX, MATRIX_OF_MXFP4, MXFP4, NVFP4, Tensor,
+    assert_lint, change, lint_files, model, nvfp4, quantised, tensors,
 };
 
 /// A layout: its configuration, a sound matrix, and the endings of its codes and its scale.
@@ -18,45 +17,41 @@ struct Layout {
 
 const NAMES: [&str; 8] = ["NVFP4", "fp8", "int4", "gpt-oss", "GPTQ", "AWQ", "bitsandbytes", "MLX"];
 
+const INT4: &str = "a.weight_packed I32 4,8 x78
+    a.weight_scale F16 4,2 x22
+    a.weight_shape I32 2 4,64
+    a.weight_g_idx I32 64 0";
+
+/// The rows of GPTQ are in two groups.
+const ACT_ORDER: &str = "a.qweight I32 8,8 x78
+    a.qzeros I32 2,1 x77
+    a.scales F16 2,8 x22
+    a.g_idx I32 64 0";
+
+const BITSANDBYTES: &str = r#"a.weight U8 32,1 x12
+    a.weight.absmax F32 2 0.5
+    a.weight.quant_map F32 16 0.5
+    a.weight.quant_state.bitsandbytes__nf4 U8 text {"shape": [8, 8], "blocksize": 32}"#;
+
 fn layout(name: &str) -> Layout {
-    let method = |method: &str, more: &str| {
-        format!(r#"{{"quantization_config": {{"quant_method": "{method}"{more}}}}}"#)
-    };
-    let int4 = || {
-        vec![
-            filled("a.weight_packed", "I32", &[4, 8], 0x78),
-            filled("a.weight_scale", "F16", &[4, 2], 0x22),
-            Tensor("a.weight_shape".into(), "I32", vec![2], [4, 0, 0, 0, 64, 0, 0, 0].into()),
-            filled("a.weight_g_idx", "I32", &[64], 0),
-        ]
-    };
-    let mut act_order = gptq();
-    act_order[1] = filled("a.qzeros", "I32", &[2, 1], 0x77);
-    act_order[2] = filled("a.scales", "F16", &[2, 8], 0x22);
-    let mut two_blocks = bitsandbytes();
-    two_blocks[1] = floats("a.weight.absmax", &[2], 0.5);
-    two_blocks[3] = state(32);
-    let (config, mut tensors, codes, scale) = match name {
-        "NVFP4" => (NVFP4.into(), nvfp4("a"), "weight_packed", "weight_scale"),
-        "fp8" => (FP8.into(), fp8(), "weight", "weight_scale"),
-        "int4" => {
-            let more = r#", "bits": 4, "group_size": 32"#;
-            (method("compressed-tensors", more), int4(), "weight_packed", "weight_scale")
-        }
-        "gpt-oss" => (MXFP4.into(), mxfp4(), "down_proj_blocks", "down_proj_scales"),
-        "GPTQ" => (GPTQ.replace("64", "32"), act_order, "qweight", "scales"),
-        "AWQ" => (method("awq", ""), awq(), "qweight", "scales"),
-        "bitsandbytes" => (method("bitsandbytes", ""), two_blocks, "weight", "weight.absmax"),
-        "MLX" => {
-            let config = r#"{"quantization": {"bits": 4, "group_size": 64}}"#;
-            (config.into(), mlx(), "weight", "scales")
-        }
+    let of = |method: &str| quantised(&format!(r#""quant_method": "{method}""#));
+    let int4 = r#""quant_method": "compressed-tensors", "bits": 4, "group_size": 32"#;
+    let mlx = r#"{"quantization": {"bits": 4, "group_size": 64}}"#;
+    let (config, lines, codes, scale) = match name {
+        "NVFP4" => (NVFP4.into(), &*nvfp4("a"), "weight_packed", "weight_scale"),
+        "fp8" => (FP8.into(), MATRIX_OF_FP8, "weight", "weight_scale"),
+        "int4" => (quantised(int4), INT4, "weight_packed", "weight_scale"),
+        "gpt-oss" => (MXFP4.into(), MATRIX_OF_MXFP4, "_blocks", "_scales"),
+        "GPTQ" => (GPTQ.replace("64", "32"), ACT_ORDER, "qweight", "scales"),
+        "AWQ" => (of("awq"), MATRIX_OF_AWQ, "qweight", "scales"),
+        "bitsandbytes" => (of("bitsandbytes"), BITSANDBYTES, "weight", "weight.absmax"),
+        "MLX" => (mlx.into(), MATRIX_OF_MLX, "weight", "scales"),
         _ => panic!("{name}"),
     };
-    for tensor in &mut tensors {
-        if tensor.0.ends_with("g_idx") {
-            tensor.3[4] = 1;
-        }
+    let mut tensors = tensors(lines);
+    let index = tensors.iter_mut().find(|tensor| tensor.name.ends_with("g_idx"));
+    if let Some(index) = index {
+        index.bytes[4] = 1;
     }
     Layout { config, tensors, codes, scale }
 }
@@ -65,21 +60,20 @@ fn layout(name: &str) -> Layout {
 fn damage(rule: &str, mut layout: Layout) -> Option<Layout> {
     let Layout { config, tensors, codes, scale } = &mut layout;
     let at = |tensors: &[Tensor], ending: &str| {
-        tensors.iter().position(|tensor| tensor.0.ends_with(ending))
+        tensors.iter().position(|tensor| tensor.name.ends_with(ending))
     };
     let (codes, scale) = (at(tensors, codes)?, at(tensors, scale)?);
-    let size = tensors[scale].3.len() / tensors[scale].2.iter().product::<usize>();
-    let dtype = tensors[scale].1;
-    let first = &mut tensors[scale].3[..size];
+    let name = tensors[scale].name.clone();
+    let size = tensors[scale].bytes.len() / tensors[scale].shape.iter().product::<usize>();
     match rule {
-        "scale-nonfinite" => first.fill(0xFF),
-        "scale-zero" => tensors[scale].3.fill(0),
-        "scale-negative" => first[size - 1] |= 0x80,
+        "scale-nonfinite" => change(tensors, &format!("{name} 0 xFF")),
+        "scale-zero" => change(tensors, &format!("{name} * x00")),
+        "scale-negative" => tensors[scale].bytes[size - 1] |= 0x80,
         "sibling-missing" => drop(tensors.remove(scale)),
         "orphan-scale" => drop(tensors.remove(codes)),
-        "codes-all-zero" => tensors[codes].3.fill(0),
+        "codes-all-zero" => tensors[codes].bytes.fill(0),
         "scale-shape" => {
-            let Tensor(_, _, shape, bytes) = &mut tensors[scale];
+            let Tensor { shape, bytes, .. } = &mut tensors[scale];
             match shape.first_mut() {
                 Some(rows) => *rows *= 3,
                 None => shape.push(3),
@@ -90,41 +84,39 @@ fn damage(rule: &str, mut layout: Layout) -> Option<Layout> {
         "dequant-overflow" => {
             config.insert_str(1, r#""dtype": "float16", "#);
             *config = config.replace(r#""torch_dtype": "bfloat16","#, "");
-            match (dtype, size) {
-                ("F16", _) => first.copy_from_slice(&[0xFF, 0x7B]),
-                ("U8", _) => first.fill(0xFD),
-                (_, 4) => first.copy_from_slice(&1e6f32.to_le_bytes()),
-                _ => {
-                    tensors[scale].3.fill(0x7E);
-                    let global = at(tensors, "global_scale")?;
-                    tensors[global].3 = 1e-3f32.to_le_bytes().into();
-                }
-            }
+            let large = match (&*tensors[scale].dtype, size) {
+                ("F16", _) => format!("{name} 0 x7B"),
+                ("U8", _) => format!("{name} 0 xFD"),
+                (_, 4) => format!("{name} 0 1e6"),
+                _ => format!("{name} * x7E\na.weight_global_scale 0 1e-3"),
+            };
+            change(tensors, &large);
         }
         // gpt-oss has the experts of a layer in one tensor.
-        "expert-sibling-missing" if tensors[codes].0.starts_with("experts") => return None,
+        "expert-sibling-missing" if tensors[codes].name.ends_with("_blocks") => return None,
         "expert-sibling-missing" => {
-            let all = ["experts.0", "experts.1"].map(|expert| {
+            let [mut with, mut without] = ["experts.0", "experts.1"].map(|expert| {
                 let mut tensors = tensors.clone();
-                tensors.iter_mut().for_each(|tensor| tensor.0 = format!("{expert}.{}", tensor.0));
+                let name = |tensor: &mut Tensor| tensor.name = format!("{expert}.{}", tensor.name);
+                tensors.iter_mut().for_each(name);
                 tensors
             });
-            let [mut with, without] = all;
-            with.extend(without.into_iter().enumerate().filter(|(i, _)| *i != scale).map(|x| x.1));
+            without.remove(scale);
+            with.append(&mut without);
             *tensors = with;
         }
         "g-idx" => {
             let index = at(tensors, "g_idx")?;
-            tensors[index].3.fill(0);
+            tensors[index].bytes.fill(0);
         }
         "gptq-zero-format" => {
             let zeros = at(tensors, "qzeros")?;
-            tensors[zeros].3.fill(0x88);
+            tensors[zeros].bytes.fill(0x88);
         }
         "inverse-overflow" => {
-            let module = tensors[codes].0.strip_suffix(".weight_packed");
-            let module = module.or(tensors[codes].0.strip_suffix(".weight"))?.to_owned();
-            tensors.push(floats(&format!("{module}.input_scale"), &[1], 1e-39));
+            let module = tensors[codes].name.strip_suffix(".weight_packed");
+            let module = module.or(tensors[codes].name.strip_suffix(".weight"))?.to_owned();
+            change(tensors, &format!("+ {module}.input_scale F32 1 1e-39"));
         }
         _ => panic!("{rule}"),
     }
@@ -149,22 +141,19 @@ const RULES: [&str; 13] = [
 
 #[test]
 fn rules_by_layouts() {
-    let found = |layout: &Layout| {
-        let folder = folder("lint-layouts");
-        fs::write(folder.join("config.json"), &layout.config).expect("a folder");
-        fs::write(folder.join("x.safetensors"), safetensors(&layout.tensors)).expect("a folder");
-        lint(&folder, &["x.safetensors"])
-    };
     for name in NAMES {
-        assert_eq!(found(&layout(name)), [], "{name}");
+        let Layout { config, tensors, .. } = layout(name);
+        assert_lint(&model(&config, &tensors), "");
     }
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/lint.md");
     let page = fs::read_to_string(page).expect("the page is in the repository");
     let mut table = Vec::new();
     for rule in RULES {
         let is_found = |name: &&str| {
-            damage(rule, layout(name))
-                .is_some_and(|bad| found(&bad).iter().any(|finding| finding.rule.id == rule))
+            damage(rule, layout(name)).is_some_and(|Layout { config, tensors, .. }| {
+                let found = lint_files(&model(&config, &tensors));
+                found.iter().any(|finding| finding.rule.id == rule)
+            })
         };
         let start = format!("| {rule} | ");
         let row = page.lines().find(|line| line.starts_with(&start)).unwrap_or_default();

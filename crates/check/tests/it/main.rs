@@ -1,39 +1,42 @@
 //! The library as a loader uses it, with files made here. They hold NaN and infinities at known
 //! places.
 
-#[path = "../common/codes.rs"]
 mod codes;
+#[path = "../common/containers.rs"]
+mod containers;
 mod distributed;
 mod dtypes;
 #[path = "../common/folder.rs"]
 mod folder;
 mod formats;
 mod gguf;
-#[path = "../common/hidden.rs"]
 mod hidden;
 mod lint;
-mod lint_faults;
 mod lint_layouts;
+mod lint_model;
 mod lint_names;
-#[path = "../common/lint_pieces.rs"]
-mod lint_pieces;
 mod lint_traps;
+mod models;
 #[path = "../common/names.rs"]
 mod names;
 mod npy;
 mod npz;
 mod options;
-#[path = "../common/pieces.rs"]
 mod pieces;
 mod places;
 mod planted;
+#[cfg(feature = "remote")]
+mod remote;
 mod safetensors;
+#[cfg(feature = "remote")]
+#[path = "../common/server.rs"]
+mod server;
 mod sources;
 mod stats;
 mod streams;
-mod structured;
 mod work;
 mod work_checksums;
+#[path = "../common/write.rs"]
 mod write;
 #[path = "../common/zip.rs"]
 mod zip;
@@ -80,11 +83,11 @@ impl Observer for Counter {
 
 /// The report on bytes that are a good file of this format.
 #[track_caller]
-fn report(bytes: &[u8], format: FileFormat) -> Report {
+fn check(bytes: &[u8], format: FileFormat) -> Report {
     report_with(bytes, format, &Options::default())
 }
 
-/// Like [`report`]. Also checks that the same file in pieces has the same report.
+/// Like [`check`]. Also checks that the same file in pieces has the same report.
 #[track_caller]
 fn report_with(bytes: &[u8], format: FileFormat, options: &Options) -> Report {
     assert_eq!(FileFormat::detect(bytes, None), Some(format), "the bytes tell the format");
@@ -104,4 +107,15 @@ fn refused(bytes: &[u8], format: FileFormat, message: &str) {
         Ok(report) => panic!("{message}: accepted with {} tensors", report.tensors.len()),
         Err(error) => assert!(error.to_string().contains(message), "{message:?} is not in {error}"),
     }
+}
+
+/// The names of the tensors.
+fn names(report: &Report) -> Vec<&str> {
+    report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap_or_default()).collect()
+}
+
+/// The tensors that were not looked at: names and reasons.
+fn unread(report: &Report) -> Vec<(&str, &str)> {
+    let all = report.not_looked_at();
+    all.map(|(tensor, why)| (tensor.name.as_deref().unwrap_or_default(), why.text())).collect()
 }

@@ -3,7 +3,7 @@
 use nonfinite_check::{FileFormat, LookedAt};
 
 use crate::write::{npy, npy_text};
-use crate::{refused, report};
+use crate::{check, refused};
 
 const INF: u32 = 0x7F80_0000;
 const NAN: u32 = 0x7FC0_0000;
@@ -14,7 +14,7 @@ fn orders_of_indices() {
     let place = |shape: &[usize], fortran, at: usize| {
         let mut data = vec![0; 4 * shape.iter().product::<usize>()];
         data[4 * at..][..4].copy_from_slice(&INF.to_le_bytes());
-        let report = report(&npy("<f4", shape, fortran, &data), FileFormat::NPY);
+        let report = check(&npy("<f4", shape, fortran, &data), FileFormat::NPY);
         report.tensors[0].found.pos_inf.first.as_ref().unwrap().coordinate.clone()
     };
     assert_eq!(place(&[3, 4], false, 6), [1, 2]);
@@ -33,7 +33,7 @@ fn big_endian_equals_little_endian() {
     for (descr, big) in [("<f4", false), (">f4", true)] {
         let bytes = |bits: &u32| if big { bits.to_be_bytes() } else { bits.to_le_bytes() };
         let data: Vec<u8> = numbers.iter().flat_map(bytes).collect();
-        let found = report(&npy(descr, &[10_001], false, &data), FileFormat::NPY).tensors.remove(0);
+        let found = check(&npy(descr, &[10_001], false, &data), FileFormat::NPY).tensors.remove(0);
         let all = [found.found.nan, found.found.pos_inf, found.found.neg_inf];
         let places = all.map(|of| (of.count, of.first.unwrap().coordinate));
         assert_eq!(places, [(3, vec![4096]), (1, vec![4095]), (1, vec![8192])], "{descr}");
@@ -43,16 +43,16 @@ fn big_endian_equals_little_endian() {
 #[test]
 fn complex_is_two_floats() {
     let data = [0.0, 1.0, 2.0, f64::NAN].map(f64::to_be_bytes).concat();
-    let report = report(&npy(">c16", &[2], false, &data), FileFormat::NPY);
+    let report = check(&npy(">c16", &[2], false, &data), FileFormat::NPY);
     let nan = &report.tensors[0].found.nan;
     assert_eq!((nan.count, &nan.first.as_ref().unwrap().coordinate[..]), (1, &[1][..]));
 }
 
 #[test]
 fn scalars_and_empty_arrays() {
-    let scalar = report(&npy("<f4", &[], false, &NAN.to_le_bytes()), FileFormat::NPY);
+    let scalar = check(&npy("<f4", &[], false, &NAN.to_le_bytes()), FileFormat::NPY);
     assert!(scalar.tensors[0].found.nan.first.as_ref().unwrap().coordinate.is_empty());
-    let empty = report(&npy("<f4", &[3, 0], false, &[]), FileFormat::NPY);
+    let empty = check(&npy("<f4", &[3, 0], false, &[]), FileFormat::NPY);
     assert_eq!((&empty.tensors[0].looked_at, empty.is_bad()), (&LookedAt::Values, false));
 }
 
@@ -72,7 +72,7 @@ fn spellings() {
             files.push([&header[..], &[0; 12]].concat());
         }
         for file in files {
-            let report = report(&file, FileFormat::NPY);
+            let report = check(&file, FileFormat::NPY);
             assert_eq!(report.tensors[0].shape.iter().product::<usize>(), 3, "{text}");
         }
     }

@@ -4,15 +4,16 @@ use std::num::NonZeroUsize;
 
 use nonfinite_check::{Error, FileFormat, LookedAt, Options, check_bytes};
 
-use crate::write::{Member, npy, zip};
-use crate::{refused, report};
+use crate::write::npy;
+use crate::zip::{deflated, zip, zip_with};
+use crate::{check, names, refused, unread};
 
 fn array() -> Vec<u8> {
     npy("<f4", &[300], false, &[0; 1200])
 }
 
 fn one(data: &[u8], deflate: bool) -> Vec<u8> {
-    zip(&[Member { name: "x.npy", data, deflate }])
+    zip_with(&[("x.npy", data, deflate)])
 }
 
 /// Adds to a number of 4 bytes behind a signature.
@@ -29,16 +30,14 @@ const DIRECTORY: &[u8] = b"PK\x01\x02";
 #[test]
 fn members_of_other_kinds() {
     let object = npy("|O", &[1], false, &[0; 8]);
-    let members = [
-        Member { name: "folder/x.npy", data: &array(), deflate: true },
-        Member { name: "object.npy", data: &object, deflate: true },
-        Member { name: "readme.txt", data: b"hello, world", deflate: false },
-        Member { name: "none", data: b"", deflate: true },
-    ];
-    let report = report(&zip(&members), FileFormat::NPZ);
-    let names: Vec<_> =
-        report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap()).collect();
-    assert_eq!(names, ["folder/x", "object", "readme.txt", "none"]);
+    let archive = zip_with(&[
+        ("folder/x.npy", &array(), true),
+        ("object.npy", &object, true),
+        ("readme.txt", b"hello, world", false),
+        ("none", b"", true),
+    ]);
+    let report = check(&archive, FileFormat::NPZ);
+    assert_eq!(names(&report), ["folder/x", "object", "readme.txt", "none"]);
     assert_eq!(report.tensors[0].looked_at, LookedAt::Values);
     let LookedAt::Unreadable(why) = &report.tensors[1].looked_at else { panic!("{report:?}") };
     assert!(why.text().contains("pickled"), "{why:?}");
@@ -59,22 +58,16 @@ fn members_that_are_not_looked_at() {
         ("raw", &[0, 0, 0xC0, 0x7F], "a member of an unknown format"),
     ];
     for deflate in [false, true] {
-        let all: Vec<_> =
-            members.iter().map(|&(name, data, _)| Member { name, data, deflate }).collect();
-        let report = report(&zip(&all), FileFormat::NPZ);
-        let named: Vec<_> = report
-            .not_looked_at()
-            .map(|(tensor, why)| (tensor.name.as_deref().unwrap(), why.to_string()))
-            .collect();
-        let expected =
-            members.map(|(name, _, why)| (name.trim_end_matches(".npy"), why.to_owned()));
-        assert_eq!(named, expected);
+        let all: Vec<_> = members.iter().map(|&(name, data, _)| (name, data, deflate)).collect();
+        let report = check(&zip_with(&all), FileFormat::NPZ);
+        let expected = members.map(|(name, _, why)| (name.trim_end_matches(".npy"), why));
+        assert_eq!(unread(&report), expected);
         assert!(!report.is_complete() && !report.is_bad());
     }
     // Text is inflated up to a bound.
     let text = |length, deflate| {
         let data = vec![b'a'; length];
-        report(&zip(&[Member { name: "text", data: &data, deflate }]), FileFormat::NPZ)
+        check(&zip_with(&[("text", &data, deflate)]), FileFormat::NPZ)
     };
     assert!(text(1 << 20, true).is_complete());
     assert!(!text((1 << 20) + 1, true).is_complete());
@@ -92,12 +85,9 @@ fn members_that_are_not_decoded() {
             let start = bytes.windows(4).position(|window| window == signature).unwrap();
             bytes[start + at] = value;
         }
-        let report = report(&bytes, FileFormat::NPZ);
-        let [(tensor, other)] = report.not_looked_at().collect::<Vec<_>>()[..] else {
-            panic!("{report:?}")
-        };
-        assert_eq!((tensor.name.as_deref(), other.to_string()), (Some("x"), why.to_owned()));
-        assert!(tensor.looked_at.is_missing() && !report.is_damaged());
+        let report = check(&bytes, FileFormat::NPZ);
+        assert_eq!(unread(&report), [("x", why)]);
+        assert!(!report.is_damaged());
     }
 }
 
@@ -162,8 +152,8 @@ fn archives_that_lie() {
     refused(&one(&npy("<f4", &[301], false, &[0; 1200]), true), "the file has");
     refused(&one(&npy("<f4", &[299], false, &[0; 1200]), false), "the file has");
     let good = array();
-    let twice = [good.as_slice(); 2].map(|data| Member { name: "x.npy", data, deflate: false });
-    refused(&zip(&twice), "two members of the name");
+    let twice = [good.as_slice(); 2].map(|data| ("x.npy", data, false));
+    refused(&zip_with(&twice), "two members of the name");
     // Another checksum than that of the data.
     let mut bytes = one(&good, true);
     tamper(&mut bytes, LOCAL, 14, 1);
@@ -184,13 +174,8 @@ fn checksums_of_stored_members() {
     for descr in ["<f4", "<i4"] {
         let data = npy(descr, &[zeros.len() / 4], false, &zeros);
         let first = array();
-        let members = [("a.npy", &first), ("b.npy", &data)].map(|(name, data)| Member {
-            name,
-            data,
-            deflate: false,
-        });
-        let good = zip(&members);
-        assert!(!report(&good, FileFormat::NPZ).is_bad());
+        let good = zip(&[("a.npy", &first), ("b.npy", &data)]);
+        assert!(!check(&good, FileFormat::NPZ).is_bad());
         let start = good.windows(data.len()).position(|bytes| bytes == data).unwrap();
         let end = start + data.len();
         for at in [end - zeros.len(), start + (4 << 20), start + (4 << 20) - 1, end - 1] {
@@ -207,7 +192,7 @@ fn checksums_of_stored_members() {
         }
     }
     // Of no bytes, too.
-    let mut bytes = zip(&[Member { name: "none", data: b"", deflate: false }]);
+    let mut bytes = zip(&[("none", b"")]);
     tamper(&mut bytes, LOCAL, 14, 1);
     tamper(&mut bytes, DIRECTORY, 16, 1);
     refused(&bytes, FileFormat::NPZ, "member \"none\": the checksum is wrong");
@@ -217,12 +202,7 @@ fn checksums_of_stored_members() {
 #[test]
 fn overlapping_members() {
     let data = array();
-    let members = [("a.npy", true), ("b.npy", true)].map(|(name, deflate)| Member {
-        name,
-        data: &data,
-        deflate,
-    });
-    let mut bytes = zip(&members);
+    let mut bytes = deflated(&[("a.npy", &data), ("b.npy", &data)]);
     let second = bytes.windows(4).rposition(|window| window == DIRECTORY).unwrap();
     bytes[second + 42..second + 46].copy_from_slice(&0u32.to_le_bytes());
     refused(&bytes, FileFormat::NPZ, "overlaps");

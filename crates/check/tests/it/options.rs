@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 
 use nonfinite_check::{Error, FileFormat, Options, check_bytes};
 
-use crate::write::{Entry, Member, npy, safetensors, zip};
+use crate::write::{Entry, npy, safetensors};
+use crate::zip::zip_with;
 use crate::{Counter, report_with};
 
 /// Several pieces of a tensor, with NaNs in all of them.
@@ -46,7 +47,7 @@ fn any_number_of_threads_says_the_same() {
 fn observers_see_all_bytes() {
     let archive = |deflate| {
         let data = npy("<f8", &[100_000], false, &[0; 800_000]);
-        zip(&[Member { name: "x.npy", data: &data, deflate }])
+        zip_with(&[("x.npy", &data, deflate)])
     };
     let files = [
         (large(), FileFormat::SAFETENSORS),

@@ -5,7 +5,8 @@ use std::num::NonZeroUsize;
 use nonfinite_check::{AxisPlaces, FileFormat, Lit, Map, Options, Places, Report};
 
 use crate::report_with;
-use crate::write::{Entry, Member, gguf, npy, safetensors, zip};
+use crate::write::{Entry, gguf, npy, safetensors};
+use crate::zip::deflated;
 
 fn options() -> Options {
     Options { places: true, draw: true, ..Options::default() }
@@ -21,7 +22,8 @@ fn array(shape: &[usize], fortran: bool, bad: impl Fn(usize) -> bool) -> Vec<u8>
     npy("<f4", shape, fortran, &numbers.flat_map(f32::to_le_bytes).collect::<Vec<_>>())
 }
 
-fn coordinate(shape: &[usize], fortran: bool, element: usize) -> Vec<usize> {
+/// The coordinate of an element, counted in the order of the file.
+pub(crate) fn coordinate(shape: &[usize], fortran: bool, element: usize) -> Vec<usize> {
     let mut rest = element;
     let mut coordinate = vec![0; shape.len()];
     let mut axes: Vec<_> = (0..shape.len()).collect();
@@ -346,7 +348,7 @@ fn ways_to_the_data() {
     let shape = [2000, 1001];
     let plain = array(&shape, false, is_bad);
     let expected = places_of(&plain, FileFormat::NPY).unwrap();
-    let archive = zip(&[Member { name: "x.npy", data: &plain, deflate: true }]);
+    let archive = deflated(&[("x.npy", &plain)]);
     assert_eq!(places_of(&archive, FileFormat::NPZ).as_ref(), Some(&expected));
     let numbers = (0..2_002_000).map(|i| if is_bad(i) { f32::NAN } else { 0.0 });
     let swapped: Vec<u8> = numbers.flat_map(f32::to_be_bytes).collect();

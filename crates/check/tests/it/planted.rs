@@ -1,63 +1,17 @@
 //! For each format and each dtype: a NaN, a +Inf and a -Inf at the first, the last and a random
 //! element, and the report about it.
 
-use std::ops::Range;
+use nonfinite_check::FileFormat;
 
-use nonfinite_check::{FileFormat, TensorReport};
-
-use crate::codes::{BF16, Codes, E4M3, E5M2, E8M0, F16, F32, F64, FNUZ, assert_one};
+use crate::check;
+use crate::codes::{
+    BF16, Codes, E4M3, E5M2, E8M0, F16, F32, F64, FNUZ, SHAPE, assert_found, plant,
+};
 use crate::hidden::never_clean;
-use crate::report;
-use crate::write::{Entry, Member, gguf, npy, safetensors, zip};
-
-/// Enough elements for several vectors and a remainder.
-const SHAPE: [usize; 3] = [5, 7, 61];
-const ELEMENTS: usize = SHAPE[0] * SHAPE[1] * SHAPE[2];
-
-/// A number that differs between calls and is the same in every run (xorshift).
-fn random(state: &mut u64, range: Range<usize>) -> usize {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    range.start + *state as usize % range.len()
-}
-
-fn row_major(shape: &[usize], element: usize) -> Vec<usize> {
-    let mut rest = element;
-    let mut coordinate: Vec<_> = shape
-        .iter()
-        .rev()
-        .map(|extent| {
-            let index = rest % extent;
-            rest /= extent;
-            index
-        })
-        .collect();
-    coordinate.reverse();
-    coordinate
-}
-
-/// Writes a file with one special number for each kind and place, and checks the report.
-fn plant(codes: &Codes, big: bool, context: &str, check: impl Fn(&[u8]) -> TensorReport) {
-    let mut state = 0x9E37_79B9_7F4A_7C15;
-    for (kind, &code) in codes.special[..codes.kinds].iter().enumerate() {
-        for place in [0, ELEMENTS - 1, random(&mut state, 1..ELEMENTS - 1)] {
-            let mut data = Vec::new();
-            for element in 0..ELEMENTS {
-                let code = if element == place { code } else { codes.finite };
-                let mut bytes = code.to_le_bytes()[..codes.size].to_vec();
-                if big {
-                    bytes.reverse();
-                }
-                data.extend(bytes);
-            }
-            let context = format!("{context}, element {place}");
-            let tensor = check(&data);
-            assert_one(&tensor, kind, &row_major(&SHAPE, place), code, &context);
-            assert!(tensor.is_bad(), "{context}");
-        }
-    }
-}
+use crate::pieces::Random;
+use crate::places::coordinate;
+use crate::write::{Entry, gguf, npy, safetensors};
+use crate::zip::zip_with;
 
 #[test]
 fn safetensors_files() {
@@ -77,7 +31,7 @@ fn safetensors_files() {
             // Another tensor before it, so that the data begins at an odd address.
             let odd = Entry { name: "odd", kind: "U8", shape: &[3], data: &[0xFF; 3] };
             let entry = Entry { name: "x", kind, shape: &SHAPE, data };
-            report(&safetensors(&[odd, entry]), FileFormat::SAFETENSORS).tensors.remove(1)
+            check(&safetensors(&[odd, entry]), FileFormat::SAFETENSORS).tensors.remove(1)
         });
     }
 }
@@ -93,7 +47,7 @@ fn npy_files() {
         (">f8", F64, true),
     ] {
         plant(&codes, big, descr, |data| {
-            report(&npy(descr, &SHAPE, false, data), FileFormat::NPY).tensors.remove(0)
+            check(&npy(descr, &SHAPE, false, data), FileFormat::NPY).tensors.remove(0)
         });
     }
 }
@@ -105,9 +59,9 @@ fn npz_files() {
             [("<f2", F16, false), ("<f4", F32, false), (">f4", F32, true), ("<f8", F64, false)]
         {
             plant(&codes, big, descr, |data| {
-                let member =
-                    Member { name: "x.npy", data: &npy(descr, &SHAPE, false, data), deflate };
-                let tensor = report(&zip(&[member]), FileFormat::NPZ).tensors.remove(0);
+                let array = npy(descr, &SHAPE, false, data);
+                let archive = zip_with(&[("x.npy", &array, deflate)]);
+                let tensor = check(&archive, FileFormat::NPZ).tensors.remove(0);
                 assert_eq!(tensor.name.as_deref(), Some("x"));
                 tensor
             });
@@ -121,7 +75,7 @@ fn gguf_floats() {
         for big in [false, true] {
             plant(&codes, big, &format!("type {kind}"), |data| {
                 let entry = Entry { name: "x", kind, shape: &SHAPE, data };
-                report(&gguf(&[entry], big, &[]), FileFormat::GGUF).tensors.remove(0)
+                check(&gguf(&[entry], big, &[]), FileFormat::GGUF).tensors.remove(0)
             });
         }
     }
@@ -166,7 +120,7 @@ fn quantised() -> Vec<Quantised> {
 /// in every format.
 #[test]
 fn gguf_scales() {
-    let mut state = 0x2545_F491_4F6C_DD1D;
+    let mut random = Random(0x2545_F491_4F6C_DD1D);
     for Quantised(kind, elements, bytes, scales, codes) in quantised() {
         let (rows, blocks) = (3, 1001);
         let shape = [rows, blocks * elements];
@@ -176,7 +130,7 @@ fn gguf_scales() {
         }
         let good = good.repeat(rows * blocks);
         for (special, code) in codes.special[..codes.kinds].iter().enumerate() {
-            for block in [0, rows * blocks - 1, random(&mut state, 1..rows * blocks - 1)] {
+            for block in [0, rows * blocks - 1, 1 + random.below(rows * blocks - 2)] {
                 for &at in scales {
                     let mut data = good.clone();
                     let start = block * bytes + at;
@@ -184,10 +138,10 @@ fn gguf_scales() {
                         .copy_from_slice(&code.to_le_bytes()[..codes.size]);
                     let entry = Entry { name: "x", kind, shape: &shape, data: &data };
                     let tensor =
-                        report(&gguf(&[entry], false, &[]), FileFormat::GGUF).tensors.remove(0);
-                    let coordinate = row_major(&shape, block * elements);
-                    let context = format!("type {kind}, block {block}, byte {at}");
-                    assert_one(&tensor, special, &coordinate, *code, &context);
+                        check(&gguf(&[entry], false, &[]), FileFormat::GGUF).tensors.remove(0);
+                    let coordinate = coordinate(&shape, false, block * elements);
+                    let first = assert_found(&tensor, special, &coordinate);
+                    assert_eq!(first.bits, *code, "type {kind}, block {block}, byte {at}");
                     assert!(tensor.is_bad());
                 }
             }
@@ -211,8 +165,8 @@ fn gguf_nibbles() {
                 }
             }
             let entry = Entry { name: "x", kind: 29, shape: &shape, data: &data };
-            let tensor = report(&gguf(&[entry], false, &[]), FileFormat::GGUF).tensors.remove(0);
-            assert_one(&tensor, special, &[block, 0], code, "IQ1_M");
+            let tensor = check(&gguf(&[entry], false, &[]), FileFormat::GGUF).tensors.remove(0);
+            assert_eq!(assert_found(&tensor, special, &[block, 0]).bits, code);
         }
     }
 }
@@ -224,7 +178,7 @@ fn no_file_is_clean() {
     let array = npy("<f4", &[2], false, &data);
     never_clean("npy", &array);
     for deflate in [false, true] {
-        never_clean("npz", &zip(&[Member { name: "a.npy", data: &array, deflate }]));
+        never_clean("npz", &zip_with(&[("a.npy", &array, deflate)]));
     }
     let tensor = Entry { name: "w", kind: "F32", shape: &[2], data: &data };
     never_clean("safetensors", &safetensors(&[tensor]));

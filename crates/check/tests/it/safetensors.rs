@@ -3,7 +3,7 @@
 use nonfinite_check::{FileFormat, LookedAt};
 
 use crate::write::{Entry, safetensors};
-use crate::{refused, report};
+use crate::{check, refused};
 
 /// A file with this text as its header, and 8 bytes of data.
 fn head(text: impl AsRef<[u8]>) -> Vec<u8> {
@@ -44,7 +44,7 @@ fn order_and_metadata() {
         "a":{"dtype":"F8_E5M2","shape":[],"data_offsets":[0,1]}}  "#;
     let data = [&[0x7C], &1f32.to_le_bytes()[..], &f32::NEG_INFINITY.to_le_bytes()].concat();
     let file = [&(header.len() as u64).to_le_bytes(), &header[..], &data].concat();
-    let tensors = report(&file, FileFormat::SAFETENSORS).tensors;
+    let tensors = check(&file, FileFormat::SAFETENSORS).tensors;
     let names: Vec<_> = tensors.iter().map(|tensor| tensor.name.as_deref().unwrap()).collect();
     assert_eq!(names, ["a", "e", "b"]);
     let first = |at: usize| {
@@ -60,7 +60,7 @@ fn order_and_metadata() {
 fn always_finite() {
     for (kind, bytes) in [("F4", 4), ("F6_E2M3", 6), ("F6_E3M2", 6)] {
         let entry = Entry { name: "x", kind, shape: &[8], data: &vec![0xFF; bytes] };
-        let report = report(&safetensors(&[entry]), FileFormat::SAFETENSORS);
+        let report = check(&safetensors(&[entry]), FileFormat::SAFETENSORS);
         assert_eq!(report.tensors[0].looked_at, LookedAt::AlwaysFinite, "{kind}");
     }
 }
@@ -85,7 +85,7 @@ fn headers_that_lie() {
         ("F33", r#"tensor "x": dtype "F33" is not known to this version"#),
         (r"\u001b[2J\n", r#"dtype "\u{1b}[2J\n" is not known"#),
     ] {
-        let report = report(&head(entry(dtype, "[2]", "[0,8]")), FileFormat::SAFETENSORS);
+        let report = check(&head(entry(dtype, "[2]", "[0,8]")), FileFormat::SAFETENSORS);
         let (tensor, why) = report.not_looked_at().next().unwrap();
         let text = format!("tensor {:?}: {why}", tensor.name.as_deref().unwrap());
         assert!(text.contains(message), "{text}");

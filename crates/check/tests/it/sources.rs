@@ -13,7 +13,8 @@ use nonfinite_check::{
 };
 
 use crate::folder::{Folder, folder};
-use crate::write::{Entry, Member, gguf, npy, safetensors, zip};
+use crate::write::{Entry, gguf, npy, safetensors};
+use crate::zip::zip;
 
 /// Numbers of 4 bytes, some MiB of them, with a NaN among the last.
 fn data() -> Vec<u8> {
@@ -116,7 +117,7 @@ fn by_range() {
 #[test]
 fn not_by_range() {
     let array = npy("<f4", &[1], false, &[0; 4]);
-    let archive = zip(&[Member { name: "x.npy", data: &array, deflate: false }]);
+    let archive = zip(&[("x.npy", &array)]);
     let refused = check_source(&Object::new(archive), None, &Options::default());
     assert!(matches!(refused, Err(Error::Io(error)) if error.kind() == io::ErrorKind::Unsupported));
 }

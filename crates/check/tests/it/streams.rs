@@ -2,20 +2,20 @@
 
 use nonfinite_check::{Error, FileFormat, Options, check_bytes, check_stream};
 
-use crate::write::{Entry, Member, gguf, npy, safetensors, zip};
+use crate::write::{Entry, gguf, npy, safetensors};
+use crate::zip::{deflated, zip};
 
 /// A NaN in a file of each format that this build always reads.
 fn files() -> Vec<(FileFormat, Vec<u8>)> {
     let nan = f32::NAN.to_le_bytes();
     let array = npy("<f4", &[1], false, &nan);
-    let member = |deflate| Member { name: "x.npy", data: &array, deflate };
     // ModelProto: the IR version, and a graph with an initializer of one float.
     let tensor = [b"\x08\x01\x10\x01\x4A\x04", &nan[..]].concat();
     let onnx = [b"\x08\x09\x3A\x0C\x2A\x0A", &tensor[..]].concat();
     vec![
         (FileFormat::NPY, array.clone()),
-        (FileFormat::NPZ, zip(&[member(false)])),
-        (FileFormat::NPZ, zip(&[member(true)])),
+        (FileFormat::NPZ, zip(&[("x.npy", &array)])),
+        (FileFormat::NPZ, deflated(&[("x.npy", &array)])),
         (
             FileFormat::SAFETENSORS,
             safetensors(&[Entry { name: "x", kind: "F32", shape: &[1], data: &nan }]),

@@ -10,7 +10,8 @@ use nonfinite_check::{Options, check_file};
 use tempfile::TempDir;
 
 use crate::pieces::{Random, assert_same_elsewhere};
-use crate::write::{Entry, Member, gguf, npy, safetensors, zip};
+use crate::write::{Entry, gguf, npy, safetensors};
+use crate::zip::zip_with;
 
 /// A folder with a file in it, and the path of the file.
 pub(crate) fn file(name: &str, bytes: &[u8]) -> (TempDir, String) {
@@ -60,11 +61,7 @@ fn pieces_at_random_give_the_report_of_one_process() {
         let (name, bytes) = match round % 4 {
             0 => ("x.gguf", gguf(&[scales], round % 8 == 0, &[])),
             1 => ("x.npy", array),
-            2 => {
-                let deflate = |deflate| Member { name: "x.npy", data: &array, deflate };
-                let other = Member { name: "y.npy", ..deflate(false) };
-                ("x.npz", zip(&[deflate(true), other]))
-            }
+            2 => ("x.npz", zip_with(&[("x.npy", &array, true), ("y.npy", &array, false)])),
             _ => ("x.safetensors", mixed(&mut random)),
         };
         let (_folder, path) = file(name, &bytes);

@@ -5,15 +5,15 @@ use nonfinite_check::{Error, Options};
 
 use crate::pieces::{Random, assert_same_elsewhere, tallies};
 use crate::work::{file, plan};
-use crate::write::{Member, npy, zip};
+use crate::write::npy;
+use crate::zip::zip;
 
 /// Checksums are cut into pieces as well, and those of the pieces add up.
 #[test]
 fn checksums_of_stored_members() {
     let mut random = Random(4);
     let zeros = npy("<i4", &[50_000], false, &[0; 200_000]);
-    let member = |name, data| Member { name, data, deflate: false };
-    let good = zip(&[member("a.npy", &zeros), member("b.npy", &zeros)]);
+    let good = zip(&[("a.npy", &zeros), ("b.npy", &zeros)]);
     let options = Options::default();
     let (_folder, path) = file("x.npz", &good);
     for _ in 0..10 {
@@ -44,7 +44,7 @@ fn checksums_of_stored_members() {
 /// The checksum of a member without bytes needs no piece.
 #[test]
 fn checksums_of_no_bytes() {
-    let mut bytes = zip(&[Member { name: "none", data: b"", deflate: false }]);
+    let mut bytes = zip(&[("none", b"")]);
     let options = Options::default();
     let plan_of = |bytes: &[u8]| {
         let (_folder, path) = file("x.npz", bytes);

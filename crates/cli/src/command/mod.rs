@@ -12,7 +12,6 @@ pub mod run;
 pub mod session;
 pub mod tensor_table;
 pub mod terminal;
-pub mod text_table;
 pub mod text_width;
 
 use std::env;

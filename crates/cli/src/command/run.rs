@@ -12,7 +12,8 @@ use crate::command::interrupt::interrupted;
 use crate::command::map::{self, Blocks};
 use crate::command::patterns::Patterns;
 use crate::command::session::Session;
-use crate::command::tensor_table::Table;
+use crate::command::tensor_table::table;
+use crate::command::terminal::Terminal;
 use crate::command::text_width::{shorten, wrap};
 use crate::report::{Complaint, Line, Summary, not_looked_at, of_no_format, visible};
 use crate::status::{CLEAN, FAILED, finish};
@@ -178,23 +179,13 @@ impl<'a> Run<'a> {
 
     fn table(&self, path: &Path, report: &Report) -> String {
         let tensors = self.select(report);
-        let maps = self
-            .blocks
-            .map(|blocks| map::named(&tensors, blocks, self.session.terminal.width))
-            .unwrap_or_default();
-        let table = Table::new(
-            tensors,
-            self.check.stats,
-            self.session.terminal.colors(),
-            self.session.terminal.width,
-        )
-        .text();
+        let Terminal { width, .. } = self.session.terminal;
+        let table = table(&tensors, self.session.terminal.colors(), width);
         if table.is_empty() {
             return table;
         }
-        format!(
-            "{}\n{table}{maps}\n",
-            shorten(&visible(&path.to_string_lossy()), self.session.terminal.width)
-        )
+        let maps = self.blocks.map(|blocks| map::named(&tensors, blocks, width));
+        let path = shorten(&visible(&path.to_string_lossy()), width);
+        format!("{path}\n{table}{}\n", maps.unwrap_or_default())
     }
 }

@@ -3,10 +3,10 @@
 
 use std::fmt::Write as _;
 
-use nonfinite_check::{ByKind, KindReport, Map, TensorReport};
+use nonfinite_check::{Map, TensorReport};
 
 use super::text::{Budget, escaped};
-use crate::report::{above, count, measured};
+use crate::report::{above, count, counts, firsts, measured};
 
 /// The entry of a tensor, with its number. None if the budget has no room for it. Maps have a
 /// budget of their own.
@@ -17,12 +17,7 @@ pub(super) fn entry(
     maps: &mut Budget,
 ) -> Option<String> {
     let name = escaped(tensor.title().as_deref().unwrap_or("(no name)"));
-    let found = ByKind::NAMES.zip(tensor.found.as_ref()).into_array();
-    let mut counts: Vec<_> = found
-        .iter()
-        .filter(|(_, of_kind)| of_kind.count > 0)
-        .map(|(kind, of_kind)| format!("{} {kind}", of_kind.count))
-        .collect();
+    let mut counts = counts(tensor);
     counts.extend(tensor.large.as_deref().map(above).map(escaped));
     let mut text = format!(
         "<details id=t{entry}{}><summary><b>{name}</b> <code>{} {}</code>: {}",
@@ -38,11 +33,8 @@ pub(super) fn entry(
     if let Some(file) = &tensor.file {
         let _ = write!(text, "in {}<br>", escaped(file.display()));
     }
-    for (kind, of_kind) in found {
-        text.push_str(&first(kind, of_kind));
-    }
-    if let Some(measured) = measured(tensor) {
-        let _ = write!(text, "{}<br>", escaped(measured));
+    for line in firsts(tensor).into_iter().chain(measured(tensor)) {
+        let _ = write!(text, "{}<br>", escaped(line));
     }
     let end = "</div></details>\n";
     if !budget.take(&text, NO_ROOM.len() + end.len()) {
@@ -54,19 +46,6 @@ pub(super) fn entry(
 }
 
 const NO_ROOM: &str = "No map, for want of room in this report.";
-
-/// The place of the first number of a kind.
-fn first(kind: &str, of_kind: &KindReport) -> String {
-    let Some(first) = &of_kind.first else { return String::new() };
-    let part = first.part.map(|part| format!(" {part}")).unwrap_or_default();
-    let quiet = match first.quiet() {
-        Some(true) => " quiet",
-        Some(false) => " signalling",
-        None => "",
-    };
-    let text = format!("first {kind} at {:?}{part}, {}{quiet}", first.coordinate, first.hex());
-    format!("{}<br>", escaped(text))
-}
 
 /// The maps of a tensor: one for each group with a bad element.
 fn figures(tensor: &TensorReport) -> String {

@@ -1,6 +1,6 @@
 //! What is no file, and files beside files in error.
 
-use crate::{check, file, npy, refused};
+use crate::{array, check, file, refused};
 
 #[test]
 fn what_is_no_file() {
@@ -23,8 +23,8 @@ fn devices_are_refused() {
 /// A bad file does not keep the others from being checked, and its status wins.
 #[test]
 fn the_other_files_are_checked() {
-    let good = file("others-good.npy", &npy("'<f4'", false, "(1,)", &[0; 4]));
-    let bad = file("others-bad.npy", &npy("'<f4'", false, "(1,)", &f32::NAN.to_le_bytes()));
+    let good = file("others-good.npy", &array(&[0.0]));
+    let bad = file("others-bad.npy", &array(&[f32::NAN]));
     let broken = file("others-broken.npy", b"\x93NUMPY");
     let run = |files: &[&crate::TestFile]| {
         crate::run(

@@ -3,19 +3,17 @@
 use std::fs;
 
 use crate::folder::Folder;
-use crate::{Run, command, safetensors};
+use crate::write::{Entry, safetensors};
+use crate::{Run, command};
 
 /// A folder with a bad file whose name and tensor have all that is special in an annotation, and a
 /// file that cannot be checked.
 fn folder(name: &str) -> Folder {
     let folder = crate::folder::folder(name);
     let name = r#"<a href=\"x\">&amp;]]>%0A\n::error::,\u0000\u001b\uffff\r"#;
-    let entry = |name: &str, dtype: &str, at: usize| {
-        format!(r#""{name}":{{"dtype":"{dtype}","shape":[1],"data_offsets":[{at},{}]}}"#, at + 1)
-    };
-    let entries = [entry(name, "F8_E5M2", 0), entry("clean", "F8_E5M2", 1), entry("int", "U8", 2)];
-    let content = safetensors(format!("{{{}}}", entries.join(",")), &[0x7C, 0, 0]);
-    fs::write(folder.join(FILE), content).unwrap();
+    let entries = [(name, "F8_E5M2", &[0x7C]), ("clean", "F8_E5M2", &[0]), ("int", "U8", &[0])];
+    let entries = entries.map(|(name, kind, data)| Entry { name, kind, shape: &[1], data });
+    fs::write(folder.join(FILE), safetensors(&entries)).unwrap();
     fs::write(folder.join("not a model.npy"), "x").unwrap();
     folder
 }

@@ -3,22 +3,16 @@
 use std::fs::{self, File};
 
 use crate::folder::{Folder, folder};
-use crate::{Run, check_in, command, file, npy, run, safetensors};
+use crate::{Run, array, check_in, command, file, run, tensor};
 
 const SUMMARY: &str = "; skipped 0 without floats, 0 always finite";
-
-fn tensor(name: &str, value: f32) -> Vec<u8> {
-    let header = format!(r#"{{"{name}":{{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}}}"#);
-    safetensors(header, &value.to_le_bytes())
-}
 
 #[test]
 fn folders_are_searched() {
     let top = folder("search");
     fs::create_dir(top.join("inner")).unwrap();
     fs::write(top.join("b.safetensors"), tensor("x", f32::NAN)).unwrap();
-    fs::write(top.join("inner/a.NPY"), npy("'<f4'", false, "(1,)", &f32::INFINITY.to_le_bytes()))
-        .unwrap();
+    fs::write(top.join("inner/a.NPY"), array(&[f32::INFINITY])).unwrap();
     fs::write(top.join("config.json"), "{}").unwrap();
     fs::write(top.join("readme.txt"), "NaN").unwrap();
     let run = check_in(&top, &["."]);
@@ -157,7 +151,7 @@ fn patterns_of_any_depth() {
     let top = folder("patterns-deep");
     fs::create_dir_all(top.join("a/b/c")).unwrap();
     for path in ["x.npy", "a/x.npy", "a/b/c/x.npy", "a/b/x.txt"] {
-        fs::write(top.join(path), npy("'<f4'", false, "(1,)", &f32::NAN.to_le_bytes())).unwrap();
+        fs::write(top.join(path), array(&[f32::NAN])).unwrap();
     }
     // Two links up in a folder: 2^40 ways, if they are followed.
     for link in ["a/b/up", "a/b/again", "a/up"] {
@@ -264,21 +258,6 @@ fn damaged_sets() {
     index(r#"{"weight_map":"#, "bad index");
 }
 
-/// Half a download: the set cannot be checked, but in a folder the shards that are there are.
-#[test]
-fn sets_that_are_not_whole() {
-    let top = shards("shards-missing");
-    fs::remove_file(top.join("m-1.safetensors")).unwrap();
-    let run = check_in(&top, &["."]);
-    assert_eq!(run.status, 2);
-    assert!(run.err.contains("m-1.safetensors: No such file"), "{}", run.err);
-    assert!(
-        run.out.contains("m-2.safetensors: \"b\" F32 [1]: 0 NaN, 0 +Inf, 1 -Inf"),
-        "{}",
-        run.out
-    );
-}
-
 /// A file through a pipe gives the same output as a file on a disk.
 #[test]
 fn standard_input() {
@@ -311,19 +290,9 @@ fn damaged_streams() {
             run.err
         );
     };
-    let good = npy("'<f4'", false, "(2,)", &[0; 8]);
+    let good = array(&[0.0; 2]);
     stream(b"", "is empty");
     stream(b"hello, world, how are you", "not a file of a known format");
-    stream(b"PK\x03\x04 and what belongs to it", "bad zip archive");
     stream(&good[..good.len() - 1], "shape and dtype say 8 bytes of data, the file has 7");
-    stream(&[&good[..], &[0]].concat(), "the file has 9");
-    stream(b"\x93NUMPY\x02\0\xFF\xFF\xFF\xFF{'descr'", "4294967295 bytes are too many");
-    stream(b"\x93NUMPY\x02\0\xFF\xFF\0\0{'descr'", "ends before its header");
-    let model = tensor("x", 1.0);
-    stream(&model[..model.len() - 4], "tensor \"x\" ends at byte 4 of the data, the file has 0");
-    stream(&model[..20], "ends before its header of ");
-    stream(b"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF{}", "bytes are too many");
-    const HUGE: usize = 9_223_372_036_854_775_807;
-    let huge = format!(r#"{{"x":{{"dtype":"U8","shape":[{HUGE}],"data_offsets":[0,{HUGE}]}}}}"#);
-    stream(&safetensors(&huge, &[]), "ends at byte 9223372036854775807");
+    stream(&tensor("x", 1.0)[..20], "ends before its header of ");
 }

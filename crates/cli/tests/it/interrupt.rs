@@ -12,7 +12,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::folder::folder;
 use crate::skipped::external;
-use crate::{npy_text, safetensors};
+use crate::write::{Entry, npy, safetensors};
 
 /// Long after this a run has begun its work, and is far from its end.
 const BEGUN: Duration = Duration::from_millis(400);
@@ -25,8 +25,7 @@ const NOTICED: Duration = Duration::from_millis(300);
 /// A .npy file of 256 GiB, of which the disk has the header only: minutes of work.
 pub(crate) fn huge(folder: &Path) -> PathBuf {
     let path = folder.join("huge.npy");
-    let header =
-        npy_text("{'descr': '<f4', 'fortran_order': False, 'shape': (68719476736,), }\n", &[]);
+    let header = npy("<f4", &[64 << 30], false, &[]);
     let mut file = File::create(&path).unwrap();
     file.write_all(&header).unwrap();
     file.set_len(header.len() as u64 + (256 << 30)).expect("a file with holes");
@@ -127,13 +126,10 @@ fn a_list_of_files() {
 /// A file with this many tensors, each with a NaN.
 fn bad(folder: &Path, tensors: usize) -> PathBuf {
     let path = folder.join("bad.safetensors");
-    let entry = |index: usize| {
-        let (start, end) = (2 * index, 2 * index + 2);
-        format!(r#""{index}":{{"dtype":"F16","shape":[1],"data_offsets":[{start},{end}]}}"#)
-    };
-    let entries: Vec<_> = (0..tensors).map(entry).collect();
-    let header = format!("{{{}}}", entries.join(","));
-    fs::write(&path, safetensors(header, &[0, 0x7E].repeat(tensors))).unwrap();
+    let names: Vec<_> = (0..tensors).map(|index| index.to_string()).collect();
+    let entry = |name| Entry { name, kind: "F16", shape: &[1], data: &[0, 0x7E] };
+    let entries: Vec<_> = names.iter().map(|name| entry(name)).collect();
+    fs::write(&path, safetensors(&entries)).unwrap();
     path
 }
 

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
-use crate::{Run, TestFile, file, npy, safetensors};
+use crate::write::{Entry, gguf, npy, safetensors_text};
+use crate::{Run, TestFile, file};
 
 const GIB: u64 = 1 << 30;
 
@@ -14,22 +15,6 @@ fn sparse(name: &str, header: &[u8], data: u64) -> TestFile {
     let file = File::options().write(true).open(&*path).expect("it was written");
     file.set_len(header.len() as u64 + data).expect("a file with holes");
     path
-}
-
-/// A GGUF file with one tensor of f32, of this many bytes.
-fn gguf_header(data: u64) -> Vec<u8> {
-    let name = b"x";
-    let mut header = b"GGUF\x03\0\0\0".to_vec();
-    for field in [1, 0, name.len() as u64] {
-        header.extend(field.to_le_bytes());
-    }
-    header.extend(name);
-    header.extend(1u32.to_le_bytes());
-    header.extend((data / 4).to_le_bytes());
-    // The type, f32, and the place of the data.
-    header.extend([0; 4 + 8]);
-    header.resize(header.len().next_multiple_of(32), 0);
-    header
 }
 
 /// Checks a file in a process that has this many KiB of addresses.
@@ -45,10 +30,12 @@ fn limited(kib: u32, option: &str, path: &Path) -> Run {
 fn less_memory_than_the_file() {
     let header =
         format!(r#"{{"x":{{"dtype":"BF16","shape":[{}],"data_offsets":[0,{GIB}]}}}}"#, GIB / 2);
+    let shape = [GIB as usize / 4];
+    let of_gguf = Entry { name: "x", kind: 0, shape: &shape, data: &[] };
     let files = [
-        sparse("limit.npy", &npy("'<f4'", false, &format!("({},)", GIB / 4), &[]), GIB),
-        sparse("limit.safetensors", &safetensors(header, &[]), GIB),
-        sparse("limit.gguf", &gguf_header(GIB), GIB),
+        sparse("limit.npy", &npy("<f4", &shape, false, &[]), GIB),
+        sparse("limit.safetensors", &safetensors_text(&header, &[]), GIB),
+        sparse("limit.gguf", &gguf(&[of_gguf], false, &[]), GIB),
     ];
     for path in files {
         for option in ["--stats", "--json"] {
@@ -65,7 +52,7 @@ fn less_memory_than_the_claim() {
     let header = r#"{"x":{"dtype":"F64","shape":[1000000000],"data_offsets":[0,8000000000]}}"#;
     for claim in [
         file("claim.npy", b"\x93NUMPY\x02\0\xFF\xFF\xFF\xFF{'descr'"),
-        file("claim.safetensors", &safetensors(header, &[0; 8])),
+        file("claim.safetensors", &safetensors_text(header, &[0; 8])),
     ] {
         let run = limited(65_536, "--stats", &claim);
         assert_eq!((run.status, run.err.lines().count()), (2, 1), "{}", run.err);

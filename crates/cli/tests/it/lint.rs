@@ -7,24 +7,26 @@ use nonfinite_check::lint::RULES;
 use serde_json::{Value, json};
 
 use crate::folder::{Folder, folder};
-use crate::{Run, command, safetensors};
+use crate::write::{Entry, gguf, safetensors, safetensors_text, string, u32_in};
+use crate::zip::zip;
+use crate::{Run, command};
 
 /// A model of two fp8 matrices and an embedding. `scales` are theirs. The embedding has a row of
 /// zeros, which is worth a note; the state of a quantiser is worth a warning.
 fn model(scales: [f32; 2]) -> Folder {
     let folder = folder("lint");
-    let header = r#"{
-        "layers.0.up.weight": {"dtype": "F8_E4M3", "shape": [2, 2], "data_offsets": [0, 4]},
-        "layers.0.up.weight_scale": {"dtype": "F32", "shape": [1], "data_offsets": [4, 8]},
-        "layers.10.up.weight": {"dtype": "F8_E4M3", "shape": [2, 2], "data_offsets": [8, 12]},
-        "layers.10.up.weight_scale": {"dtype": "F32", "shape": [1], "data_offsets": [12, 16]},
-        "layers.10.up.input_quantizer.amax": {"dtype": "F32", "shape": [1],
-            "data_offsets": [16, 20]},
-        "embed.weight": {"dtype": "F32", "shape": [2, 1], "data_offsets": [20, 28]}}"#;
     let [first, second] = scales.map(f32::to_le_bytes);
-    let one = 1f32.to_le_bytes();
-    let data = [&[0x38; 4][..], &first, &[0x38; 4], &second, &one, &[0; 4], &one].concat();
-    fs::write(folder.join("model.safetensors"), safetensors(header, &data)).unwrap();
+    let (codes, one) = ([0x38; 4], 1f32.to_le_bytes());
+    let entry = |name, kind, shape, data| Entry { name, kind, shape, data };
+    let tensors = [
+        entry("layers.0.up.weight", "F8_E4M3", &[2, 2][..], &codes[..]),
+        entry("layers.0.up.weight_scale", "F32", &[1], &first),
+        entry("layers.10.up.weight", "F8_E4M3", &[2, 2], &codes),
+        entry("layers.10.up.weight_scale", "F32", &[1], &second),
+        entry("layers.10.up.input_quantizer.amax", "F32", &[1], &one),
+        entry("embed.weight", "F32", &[2, 1], &[0, 0, 0, 0, 0, 0, 0x80, 0x3F]),
+    ];
+    fs::write(folder.join("model.safetensors"), safetensors(&tensors)).unwrap();
     let config = r#"{"torch_dtype": "bfloat16", "quantization_config": {"quant_method": "fp8"}}"#;
     fs::write(folder.join("config.json"), config).unwrap();
     folder
@@ -133,19 +135,13 @@ fn not_looked_at() {
 /// A file without tensors is no all-clear, and neither is one part of a model of two.
 #[test]
 fn nothing_to_look_at() {
-    let text = |text: &[u8]| [&(text.len() as u64).to_le_bytes()[..], text].concat();
-    let entry =
-        |key: &[u8], value: u16| [&text(key)[..], &[2, 0, 0, 0], &value.to_le_bytes()].concat();
     // A tensor of one F32, in the first of `count` parts.
     let part = |count: u16| {
-        let counts = [1u64, 1].map(u64::to_le_bytes).concat();
-        let entries = entry(b"split.count", count);
-        let info = [&text(b"x")[..], &[1, 0, 0, 0, 1], &[0; 7], &[0; 12]].concat();
-        let mut file = [b"GGUF\x03\0\0\0", &counts[..], &entries, &info].concat();
-        file.resize(file.len().next_multiple_of(32), 0);
-        [file, 1f32.to_le_bytes().to_vec()].concat()
+        let one = Entry { name: "x", kind: 0, shape: &[1], data: &1f32.to_le_bytes()[..] };
+        let key = string("split.count", false);
+        gguf(&[one], false, &[[&key[..], &u32_in(2, false), &count.to_le_bytes()].concat()])
     };
-    let adapter = safetensors(r#"{"__metadata__":{"format":"pt"}}"#, &[]);
+    let adapter = safetensors_text(r#"{"__metadata__":{"format":"pt"}}"#, &[]);
     let (first, second) = ("x-00001-of-00002.gguf", "x-00002-of-00002.gguf");
     let both = "both";
     for (name, bytes, other, status, complaint) in [
@@ -156,7 +152,7 @@ fn nothing_to_look_at() {
             both,
             "not looked at: a .safetensors file without",
         ),
-        ("x.pt", crate::hidden::zip("m/data.pkl", b"\x80\x02}."), "", "lint", "nothing was linted"),
+        ("x.pt", zip(&[("m/data.pkl", b"\x80\x02}.")]), "", "lint", "nothing was linted"),
         (first, part(2), "", both, "\"x-00002-of-00002.gguf\": 1 of the 2 parts of the model are"),
         (first, part(2), second, "", ""),
         ("x.gguf", part(2), "", both, "\"x.gguf\": no name that ends in -00001-of-00002.gguf"),

@@ -1,5 +1,7 @@
 //! The command as a user runs it.
 
+#[path = "../../../check/tests/common/containers.rs"]
+mod containers;
 #[path = "../../../check/tests/common/folder.rs"]
 mod folder;
 mod formats;
@@ -29,6 +31,10 @@ mod skipped;
 mod terminal;
 mod usage;
 mod wording;
+#[path = "../../../check/tests/common/write.rs"]
+mod write;
+#[path = "../../../check/tests/common/zip.rs"]
+mod zip;
 
 use std::ffi::OsStr;
 use std::ops::Deref;
@@ -37,6 +43,7 @@ use std::process::{Command, Output};
 use std::{fs, str};
 
 use crate::folder::{Folder, folder};
+use crate::write::{Entry, npy, safetensors};
 
 fn command() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nonfinite"));
@@ -107,20 +114,18 @@ fn file(name: &str, content: &[u8]) -> TestFile {
     TestFile { path, _folder: folder }
 }
 
-/// A .npy file with a header as numpy writes it.
-fn npy(descr: &str, fortran_order: bool, shape: &str, data: &[u8]) -> Vec<u8> {
-    let order = if fortran_order { "True" } else { "False" };
-    npy_text(&format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}\n"), data)
+/// A .npy file of these numbers.
+fn array(numbers: &[f32]) -> Vec<u8> {
+    npy("<f4", &[numbers.len()], false, &bytes(numbers))
 }
 
-fn npy_text(text: &str, data: &[u8]) -> Vec<u8> {
-    let length = u16::try_from(text.len()).expect("a short header").to_le_bytes();
-    [b"\x93NUMPY\x01\0", &length[..], text.as_bytes(), data].concat()
+/// A .safetensors file of one number.
+fn tensor(name: &str, number: f32) -> Vec<u8> {
+    safetensors(&[Entry { name, kind: "F32", shape: &[1], data: &number.to_le_bytes() }])
 }
 
-fn safetensors(header: impl AsRef<[u8]>, data: &[u8]) -> Vec<u8> {
-    let header = header.as_ref();
-    [&(header.len() as u64).to_le_bytes(), header, data].concat()
+fn bytes(numbers: &[f32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
 /// The file is refused: one line on standard error that says so, no result, exit status 2.

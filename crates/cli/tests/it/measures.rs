@@ -5,7 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::{TestFile, file, run, safetensors};
+use crate::write::{Entry, safetensors};
+use crate::{TestFile, bytes, file, run};
 
 /// Tensors of F32: one with large numbers, one of zeros, one with a subnormal number.
 fn model(name: &str) -> TestFile {
@@ -14,14 +15,10 @@ fn model(name: &str) -> TestFile {
         ("zeros", [0.0, -0.0, 0.0, 0.0]),
         ("small", [0.5, -1e-40, 0.0, 65504.0]),
     ];
-    let entry = |(index, (name, _)): (usize, &(&str, [f32; 4]))| {
-        let offsets = [16 * index, 16 * index + 16];
-        format!(r#""{name}":{{"dtype":"F32","shape":[2,2],"data_offsets":{offsets:?}}}"#)
-    };
-    let entries: Vec<_> = tensors.iter().enumerate().map(entry).collect();
-    let data: Vec<u8> =
-        tensors.iter().flat_map(|(_, numbers)| numbers.map(f32::to_le_bytes).concat()).collect();
-    file(name, &safetensors(format!("{{{}}}", entries.join(",")), &data))
+    let tensors = tensors.map(|(name, numbers)| (name, bytes(&numbers)));
+    let entries = tensors.each_ref();
+    let entries = entries.map(|(name, data)| Entry { name, kind: "F32", shape: &[2, 2], data });
+    file(name, &safetensors(&entries))
 }
 
 #[track_caller]

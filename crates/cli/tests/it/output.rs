@@ -1,6 +1,7 @@
 //! The output in each form, and the rules for bad tensors.
 
-use crate::{Run, command, file, npy, run, safetensors};
+use crate::write::{Entry, npy, safetensors};
+use crate::{Run, array, command, file, run, tensor};
 
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
 
@@ -153,15 +154,10 @@ fn the_first_of_each_kind() {
 
 #[test]
 fn stats() {
-    let data: Vec<u8> =
-        [1.5f32, f32::NAN, -2.0, f32::INFINITY].iter().flat_map(|x| x.to_le_bytes()).collect();
-    let path = file("stats.npy", &npy("'<f4'", false, "(4,)", &data));
+    let path = file("stats.npy", &array(&[1.5, f32::NAN, -2.0, f32::INFINITY]));
     let run = run(["check".as_ref(), "--stats".as_ref(), path.as_os_str()]);
-    assert!(
-        run.out.contains("first NaN at [1], +Inf at [3]; finite from -2 to 1.5, max |x| at [2]\n"),
-        "{}",
-        run.out
-    );
+    let line = "first NaN at [1], +Inf at [3]; finite from -2 to 1.5, max |x| at [2]\n";
+    assert!(run.out.contains(line), "{}", run.out);
     let (status, document) = json(&["--json", "--stats", path.to_str().unwrap()]);
     assert_eq!(status, 1);
     let tensor = &document["files"][0]["tensors"][0];
@@ -174,16 +170,13 @@ fn table() {
     let run = check(&["--format", "table", "sample.safetensors"]);
     let lines: Vec<_> = run.out.lines().collect();
     assert_eq!(lines[0], "sample.safetensors");
-    assert_eq!(
-        lines[1].split_whitespace().collect::<Vec<_>>(),
-        ["tensor", "dtype", "shape", "NaN", "+Inf", "-Inf"]
-            .into_iter()
-            .chain(["first", "NaN", "first", "+Inf", "first", "-Inf"])
-            .collect::<Vec<_>>()
-    );
-    let weight = lines.iter().find(|line| line.starts_with("layer.0.weight ")).unwrap();
-    assert!(weight.ends_with("  [2, 5] 0x7fc00000 quiet          [2, 6]"), "{weight}");
-    assert_eq!(lines.len(), 11, "{}", run.out);
+    let heads = ["tensor", "dtype", "shape", "NaN", "+Inf", "-Inf"];
+    assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>(), heads);
+    let at = lines.iter().position(|line| line.starts_with("layer.0.weight  F32 ")).unwrap();
+    let places = "  first NaN at [2, 5], 0x7fc00000 quiet  first +Inf at [2, 6], 0x7f800000";
+    assert!(lines[at].ends_with("    2     1     ."), "{}", run.out);
+    // More than fits behind the row.
+    assert_eq!(lines[at + 1], places, "{}", run.out);
     assert!(!run.out.contains('\x1b'));
     let colors = |variables: &[(&str, &str)]| {
         let mut command = command();
@@ -200,12 +193,9 @@ fn table() {
 /// Layer 2 comes before layer 10 of a file that its writer sorted as text.
 #[test]
 fn layers_by_number() {
-    let entry = |(at, layer): (usize, u32)| {
-        format!(r#""l.{layer}":{{"dtype":"F8_E5M2","shape":[1],"data_offsets":[{at},{}]}}"#, at + 1)
-    };
-    let entries: Vec<_> = [0, 1, 10, 2].into_iter().enumerate().map(entry).collect();
-    let header = format!("{{{}}}", entries.join(","));
-    let path = file("layers.safetensors", &safetensors(header, &[0x7C; 4]));
+    let entry = |name| Entry { name, kind: "F8_E5M2", shape: &[1], data: &[0x7C] };
+    let layers = ["l.0", "l.1", "l.10", "l.2"].map(entry);
+    let path = file("layers.safetensors", &safetensors(&layers));
     for form in ["lines", "table"] {
         let out = run(["check", "--format", form, path.to_str().unwrap()]).out;
         let places = ["l.0", "l.1", "l.2", "l.10"].map(|name| out.find(name));
@@ -217,8 +207,7 @@ fn layers_by_number() {
 #[test]
 fn table_of_long_names() {
     let name = "x\\u001b[2J\\n".repeat(60);
-    let header = format!(r#"{{"{name}":{{"dtype":"F8_E5M2","shape":[1],"data_offsets":[0,1]}}}}"#);
-    let path = file("long.safetensors", &safetensors(header, &[0x7C]));
+    let path = file("long.safetensors", &tensor(&name, f32::NAN));
     let run = run(["check".as_ref(), "--format".as_ref(), "table".as_ref(), path.as_os_str()]);
     let row = run.out.lines().nth(2).unwrap();
     assert!(row.chars().count() <= 120 && !row.contains(char::is_control), "{row:?}");
@@ -275,7 +264,7 @@ fn totals() {
 /// Tensors that could not be looked at are listed among the bad ones.
 #[test]
 fn bad_only_lists_what_could_not_be_looked_at() {
-    let path = file("unreadable.npy", &npy("'|V2'", false, "(1,)", &[0; 2]));
+    let path = file("unreadable.npy", &npy("|V2", &[1], false, &[0; 2]));
     let run = run(["check", "--json", "--bad-only", path.to_str().unwrap()]);
     let document: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
     assert_eq!((run.status, &document["totals"]["unreadable"]), (2, &1.into()));

@@ -7,18 +7,17 @@ use std::path::{Path, PathBuf};
 use nonfinite_check::{Error, FileFormat, Options, Report, check_bytes};
 use nonfinite_cli::html::{self, MOST_BYTES};
 
-use crate::{command, file, npy, run, safetensors};
+use crate::write::{Entry, safetensors};
+use crate::{array, command, file, run};
 
 /// The report of a file of f8 tensors of this shape.
 fn report(tensors: &[(String, Vec<u8>)], shape: &[usize]) -> Report {
-    let (mut header, mut data) = (serde_json::Map::new(), Vec::new());
-    for (name, bytes) in tensors {
-        let range = [data.len(), data.len() + bytes.len()];
-        let entry = serde_json::json!({"dtype": "F8_E4M3", "shape": shape, "data_offsets": range});
-        header.insert(name.clone(), entry);
-        data.extend(bytes);
-    }
-    let bytes = safetensors(serde_json::to_string(&header).unwrap(), &data);
+    // As JSON, without the quotes around them.
+    let names = tensors.iter().map(|(name, _)| serde_json::to_string(name).unwrap());
+    let names: Vec<_> = names.map(|name| name[1..name.len() - 1].to_owned()).collect();
+    let entries = names.iter().zip(tensors);
+    let entries = entries.map(|(name, (_, data))| Entry { name, kind: "F8_E4M3", shape, data });
+    let bytes = safetensors(&entries.collect::<Vec<_>>());
     let options = Options { draw: true, ..Options::default() };
     check_bytes(&bytes, FileFormat::SAFETENSORS, &options).expect("a good file")
 }
@@ -178,8 +177,8 @@ fn check(page: &Path, file: &Path) -> crate::Run {
 
 #[test]
 fn what_is_overwritten() {
-    let nan = file("page_nan.npy", &npy("'<f4'", false, "(1,)", &f32::NAN.to_le_bytes()));
-    let other = file("page_other.npy", &npy("'<f4'", false, "(1,)", &[0; 4]));
+    let nan = file("page_nan.npy", &array(&[f32::NAN]));
+    let other = file("page_other.npy", &array(&[0.0]));
     let page = file("page.html", b"");
     fs::remove_file(&page).expect("it is there");
     // A new file, and an older report.

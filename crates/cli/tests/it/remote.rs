@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::server::{Server, State};
-use crate::{Run, command, npy, safetensors};
+use crate::{Run, array, command, tensor};
 
 /// The server of a model of one file, by way of a redirection to another host, as Hugging Face has.
 fn hugging_face() -> (Server, Server) {
-    let bytes = npy("'<f4'", false, "(2,)", &[1.0f32, f32::NAN].map(f32::to_le_bytes).concat());
+    let bytes = array(&[1.0, f32::NAN]);
     let store = Server::of("/blob", &bytes);
     let to = format!("{}/blob?signature=1", store.url);
     let redirects = BTreeMap::from([("/owner/model/resolve/refs%2Fpr%2F1/a/x.npy".to_owned(), to)]);
@@ -49,7 +49,7 @@ fn assert_token(server: &Server, is_hub: bool) {
 /// Lists and files that the hub moves, first on itself and then to another host.
 #[test]
 fn the_token_stays_at_the_hub() {
-    let bytes = npy("'<f4'", false, "(2,)", &[1.0f32, f32::NAN].map(f32::to_le_bytes).concat());
+    let bytes = array(&[1.0, f32::NAN]);
     let store = Server::of("/blob", &bytes);
     let list = r#"[{"type":"file","oid":"1","size":1,"path":"x.npy"}]"#.to_owned();
     store.state().pages.insert("/list?page=1".to_owned(), (list, None));
@@ -76,16 +76,13 @@ const TREE: &str = "/api/models/owner/model/tree/main?recursive=true";
 
 /// A model of several files, whose list comes in two pages, as the Hub's does.
 fn model() -> Server {
-    let header =
-        |name: &str| format!(r#"{{"{name}":{{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}}}"#);
-    let shard = |name: &str, value: f32| safetensors(header(name), &value.to_le_bytes());
     let index = r#"{"weight_map":{"x":"model-1.safetensors","y":"model-2.safetensors"}}"#;
     let at = |path: &str| format!("/owner/model/resolve/main/{path}");
     let files = [
         (at("model.safetensors.index.json"), index.into()),
-        (at("model-1.safetensors"), shard("x", 1.0)),
-        (at("model-2.safetensors"), shard("y", f32::INFINITY)),
-        (at("a b/more #1.npy"), npy("'<f4'", false, "(1,)", &f32::NAN.to_le_bytes())),
+        (at("model-1.safetensors"), tensor("x", 1.0)),
+        (at("model-2.safetensors"), tensor("y", f32::INFINITY)),
+        (at("a b/more #1.npy"), array(&[f32::NAN])),
         (at("README.md"), b"# A model".to_vec()),
         (at("empty"), Vec::new()),
     ];
@@ -168,7 +165,7 @@ fn models_that_cannot_be_listed() {
 /// A hub with a model of one file, whose list comes in these pages. Each page but the last has a
 /// link to the next.
 fn listed(mut pages: Vec<String>) -> Server {
-    let (file, bytes) = ("/owner/model/resolve/main/x.npy", npy("'<f4'", false, "(1,)", &[0; 4]));
+    let (file, bytes) = ("/owner/model/resolve/main/x.npy", array(&[0.0]));
     let hub = Server::of(file, &bytes);
     pages.push(r#"[{"type":"file","oid":"1","size":1,"path":"x.npy"}]"#.to_owned());
     let last = pages.len() - 1;

@@ -4,21 +4,16 @@
 use std::fs;
 
 use crate::folder::folder;
-use crate::hidden::zip;
-use crate::{check_in, npy, safetensors};
-
-fn f32s(value: f32) -> Vec<u8> {
-    let header = r#"{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#;
-    safetensors(header, &value.to_le_bytes())
-}
+use crate::write::{Entry, npy, safetensors};
+use crate::zip::zip;
+use crate::{array, check_in, tensor};
 
 /// A tensor of a dtype that is not known, and one of floats.
 fn unknown_dtype(value: f32) -> Vec<u8> {
-    let header = concat!(
-        r#"{"new":{"dtype":"F99","shape":[2,2],"data_offsets":[0,7]},"#,
-        r#""x":{"dtype":"F32","shape":[1],"data_offsets":[7,11]}}"#
-    );
-    safetensors(header, &[&[0xFF; 7][..], &value.to_le_bytes()].concat())
+    safetensors(&[
+        Entry { name: "new", kind: "F99", shape: &[2, 2], data: &[0xFF; 7] },
+        Entry { name: "x", kind: "F32", shape: &[1], data: &value.to_le_bytes() },
+    ])
 }
 
 const UNKNOWN: &str =
@@ -36,23 +31,28 @@ fn a_dtype_that_is_not_known() {
     }
 }
 
-/// A damaged member of an archive and a damaged shard are no unknown ones.
+/// A damaged shard is no unknown one, and neither is half a download. The other shards are checked.
 #[test]
 fn damaged_parts() {
     let top = folder("skip-damaged");
     let index = "model.safetensors.index.json";
     fs::write(top.join(index), r#"{"weight_map":{"x":"1.safetensors","y":"2.safetensors"}}"#)
         .unwrap();
-    fs::write(top.join("1.safetensors"), f32s(f32::NAN)).unwrap();
-    fs::write(top.join("2.safetensors"), &f32s(1.0)[..40]).unwrap();
-    for arguments in [&[index][..], &["."], &["--strict", "."]] {
-        let run = check_in(&top, arguments);
-        assert_eq!(run.status, 2, "{arguments:?}");
-        assert!(run.out.contains("\"x\" F32 [1]: 1 NaN"), "{}", run.out);
-        assert!(run.out.contains("files in error: 1"), "{}", run.out);
-        let why = "\"2.safetensors\": ";
-        assert!(run.err.contains(why) && run.err.contains("ends before its header"), "{}", run.err);
-        assert_eq!(run.err.lines().count(), 1, "{}", run.err);
+    fs::write(top.join("1.safetensors"), tensor("x", f32::NAN)).unwrap();
+    for why in ["2.safetensors: No such file", "ends before its header"] {
+        for arguments in [&[index][..], &["."], &["--strict", "."]] {
+            let run = check_in(&top, arguments);
+            assert_eq!(run.status, 2, "{arguments:?}");
+            assert!(run.out.contains("\"x\" F32 [1]: 1 NaN"), "{}", run.out);
+            assert!(run.out.contains("files in error: 1"), "{}", run.out);
+            assert!(
+                run.err.contains("\"2.safetensors\": ") && run.err.contains(why),
+                "{}",
+                run.err
+            );
+            assert_eq!(run.err.lines().count(), 1, "{}", run.err);
+        }
+        fs::write(top.join("2.safetensors"), &tensor("y", 1.0)[..40]).unwrap();
     }
 }
 
@@ -60,32 +60,22 @@ fn damaged_parts() {
 /// folders too, and the status is that of what was not looked at.
 #[test]
 fn files_that_are_not_read() {
-    let tensor = b"\x08\x01\x10\x01\x42\x01x\x4A\x04\0\0\xC0\x7F".to_vec();
-    let torch = zip("m/data.pkl", b"\x80\x02}.");
+    let torch = zip(&[("m/data.pkl", b"\x80\x02}.")]);
+    let of_numbers = zip(&[("m/data.pkl", &[0xFF; 40])]);
     let in_file = "files in files are not read";
-    let behind = "archives one behind the other are not read";
     let arrow = b"\xFF\xFF\xFF\xFF\x80\0\0\0\xFF".to_vec();
-    let raw = |descr| npy(descr, false, "(1,)", if descr == "'|V2'" { &[0; 2] } else { &[0] });
+    let view = "pass array.view(ml_dtypes.bfloat16) to nonfinite.all_finite";
+    let chunks = "read it with pyarrow and pass each chunk of a column to nonfinite.all_finite";
     for (name, bytes, reason) in [
-        ("input_0.pb", tensor, "not looked at: a .pb file (a tensor of ONNX, or a graph of"),
-        ("a.zip", zip("x.npy", &npy("'<f4'", false, "(1,)", &[0; 4])), ""),
-        ("b.zip", zip("in/x.safetensors", &f32s(f32::NAN)), in_file),
-        ("c.npz", zip("in.npz", &torch), in_file),
-        ("d.distcp", [&zip("m/data.pkl", b"\x80\x02]."), &torch[..]].concat(), behind),
-        ("e.distcp", [&zip("m/data.pkl", &[0xFF; 40]), &torch[..]].concat(), in_file),
-        ("f.npy", npy("[('a', '<f4')]", false, "(1,)", &[0; 4]), "a structured dtype, which is"),
-        ("g.npy", raw("'|V2'"), "pass array.view(ml_dtypes.bfloat16) to nonfinite.all_finite"),
-        ("h.npy", raw("'|V1'"), "such as array.view(ml_dtypes.float8_e4m3fn), to nonfinite."),
-        ("i.npy", raw("'<f1'"), "float8_e5m2 of ml_dtypes, which numpy cannot load"),
-        ("j", b"PAR1\xFF\xFFPAR1".to_vec(), "not looked at: a Parquet file, which is a table"),
-        ("k", b"ARROW1\0\0\xFF\xFF".to_vec(), "not looked at: an Arrow file, which is a table"),
-        (
-            "l",
-            arrow,
-            "read it with pyarrow and pass each chunk of a column to nonfinite.all_finite",
-        ),
-        ("m.feather", vec![0xFF; 9], "not looked at: an Arrow file"),
-        ("n.parquet", vec![0xFF; 9], "not looked at: a Parquet file"),
+        ("a.zip", zip(&[("x.npy", &array(&[0.0]))]), ""),
+        ("b.zip", zip(&[("in/x.safetensors", &tensor("x", f32::NAN))]), in_file),
+        ("c.distcp", [of_numbers, torch].concat(), in_file),
+        ("d.npy", npy("|V2", &[1], false, &[0; 2]), view),
+        ("e", b"PAR1\xFF\xFFPAR1".to_vec(), "not looked at: a Parquet file, which is a table"),
+        ("f", b"ARROW1\0\0\xFF\xFF".to_vec(), "not looked at: an Arrow file, which is a table"),
+        ("g", arrow, chunks),
+        ("h.feather", vec![0xFF; 9], "not looked at: an Arrow file"),
+        ("i.parquet", vec![0xFF; 9], "not looked at: a Parquet file"),
     ] {
         let top = folder("skip-not-read");
         fs::write(top.join(name), bytes).unwrap();
@@ -105,7 +95,7 @@ fn version_control_and_pictures() {
     for folder in [".git/objects", "inner/.git", ".hidden"] {
         fs::create_dir_all(top.join(folder)).unwrap();
     }
-    fs::write(top.join("a.safetensors"), f32s(1.0)).unwrap();
+    fs::write(top.join("a.safetensors"), tensor("x", 1.0)).unwrap();
     fs::write(top.join("readme.md"), "text").unwrap();
     for file in [".git/index", ".git/objects/pack", "inner/.git/index"] {
         fs::write(top.join(file), [1, 2, 0xFF]).unwrap();
@@ -138,7 +128,7 @@ fn version_control_and_pictures() {
     fs::remove_file(top.join(".hidden/x")).unwrap();
     assert_eq!(check_in(&top, &[".git"]).status, 2);
     // Something stands behind the picture.
-    fs::write(top.join("a.png"), [&png[..], &f32s(f32::NAN)].concat()).unwrap();
+    fs::write(top.join("a.png"), [&png[..], &tensor("x", f32::NAN)].concat()).unwrap();
     let run = check_in(&top, &["."]);
     assert_eq!(run.err, "nonfinite: 1 file of no known format: a.png\n");
     fs::write(top.join("e.pdf"), pdf).unwrap();
@@ -150,7 +140,7 @@ fn version_control_and_pictures() {
 #[test]
 fn patterns_that_match_nothing() {
     let top = folder("skip-patterns");
-    fs::write(top.join("a.safetensors"), f32s(f32::NAN)).unwrap();
+    fs::write(top.join("a.safetensors"), tensor("x", f32::NAN)).unwrap();
     let warning = "nonfinite: warning: --allow: no tensor has a name that matches y*\n";
     let run = check_in(&top, &["--allow", "y*:nan", "--allow", "x:nan", "a.safetensors"]);
     assert_eq!((run.status, run.err.as_str()), (0, warning));
@@ -200,7 +190,7 @@ fn files_of_no_known_format() {
     let status = |arguments: &[&str]| check_in(&top, arguments).status;
     // No file is of a known format.
     assert_eq!(status(&["."]), 2);
-    fs::write(top.join("x.safetensors"), f32s(1.0)).unwrap();
+    fs::write(top.join("x.safetensors"), tensor("x", 1.0)).unwrap();
     let names = "a.model, b.model, c.model, d.model, e.model, f.model, g.model, h.model";
     let listed = format!("nonfinite: 9 files of no known format: {names}, ...\n");
     for argument in [".", "*", "**/*"] {
@@ -216,7 +206,7 @@ fn files_of_no_known_format() {
     assert_eq!([status(&["-q", "--strict", "."]), status(&["a.model"])], [2, 2]);
     assert_eq!(check_in(&top, &["-q", "."]).err, "");
     // A tensor is bad, whatever else is there.
-    fs::write(top.join("y.safetensors"), f32s(f32::NAN)).unwrap();
+    fs::write(top.join("y.safetensors"), tensor("x", f32::NAN)).unwrap();
     assert_eq!([status(&["."]), status(&["--strict", "."])], [1, 2]);
     assert_eq!([status(&["y.safetensors", "a.model"]), status(&["--strict", "a.model"])], [1, 2]);
     fs::remove_file(top.join("y.safetensors")).unwrap();
@@ -250,7 +240,7 @@ fn files_behind_links() {
     }
     let index = r#"{"weight_map":{"x":"a.safetensors"}}"#;
     let files: [(&str, &str, &[u8]); 4] = [
-        ("1a", "a.safetensors", &f32s(f32::NAN)),
+        ("1a", "a.safetensors", &tensor("x", f32::NAN)),
         ("2b", "model.safetensors.index.json", index.as_bytes()),
         ("3c", "tokenizer.model", &[1, 2, 0xFF]),
         ("4d", "config.json", b"{}"),
@@ -292,7 +282,7 @@ fn revisions_that_share_a_file() {
         assert_eq!(run.status, 1, "{shared}: {}{}", run.out, run.err);
     };
     let index = br#"{"weight_map":{"x":"a.safetensors"}}"#;
-    let shards: [&[u8]; 2] = [&f32s(1.0), &f32s(f32::NAN)];
+    let shards: [&[u8]; 2] = [&tensor("x", 1.0), &tensor("x", f32::NAN)];
     check("model.safetensors.index.json", index, "a.safetensors", shards);
     check("a.onnx", &external(1, 2, 0), "data", [&[0; 16], &[0xFF; 16]]);
 }

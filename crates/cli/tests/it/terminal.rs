@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::folder::folder;
-use crate::{TestFile, file, interrupt, safetensors};
+use crate::write::{Entry, safetensors};
+use crate::{TestFile, bytes, file, interrupt};
 
 /// Runs a check in a terminal with this number of columns. Returns the text on the terminal.
 fn show(columns: usize, variables: &str, arguments: &str, path: &Path) -> String {
@@ -38,13 +39,9 @@ const NAMES: [&str; 4] = [
 /// Each tensor has a NaN, a +Inf, a -Inf and the numbers -1 and 1e30.
 fn sample(name: &str) -> TestFile {
     let numbers = [-1.0, 1e30, f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
-    let data: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-    let entry = |(index, name): (usize, &&str)| {
-        let shape = r#""dtype":"F32","shape":[1,5]"#;
-        format!(r#""{name}":{{{shape},"data_offsets":[{},{}]}}"#, index * 20, index * 20 + 20)
-    };
-    let entries: Vec<_> = NAMES.iter().enumerate().map(entry).collect();
-    file(name, &safetensors(format!("{{{}}}", entries.join(",")), &data.repeat(NAMES.len())))
+    let data = bytes(&numbers);
+    let entry = |name| Entry { name, kind: "F32", shape: &[1, 5], data: &data };
+    file(name, &safetensors(&NAMES.map(entry)))
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::io::Read;
 use std::process::Stdio;
 
-use crate::{command, file, npy, run, safetensors};
+use crate::write::{Entry, safetensors};
+use crate::{array, command, file, run};
 
 const NONE: [&str; 0] = [];
 
@@ -83,7 +84,7 @@ fn backends() {
 
 #[test]
 fn backend_of_the_environment() {
-    let good = file("environment.npy", &npy("'<f4'", false, "(1,)", &[0; 4]));
+    let good = file("environment.npy", &array(&[0.0]));
     for name in ["warp", "AVX512 ", "\x1b[2J"] {
         for arguments in [&["backends".as_ref()][..], &["check".as_ref(), good.as_os_str()]] {
             let run = crate::Run::from(
@@ -112,11 +113,10 @@ fn backend_of_the_environment() {
 /// A reader that goes away ends the output, not in a panic.
 #[test]
 fn broken_pipe() {
-    let entry = |i: usize| {
-        format!(r#""tensor {i}":{{"dtype":"F8_E5M2","shape":[1],"data_offsets":[{i},{}]}}"#, i + 1)
-    };
-    let header = format!("{{{}}}", (0..20_000).map(entry).collect::<Vec<_>>().join(","));
-    let many = file("many.safetensors", &safetensors(header, &[0x7C; 20_000]));
+    let names: Vec<_> = (0..20_000).map(|index| format!("tensor {index}")).collect();
+    let entry = |name| Entry { name, kind: "F8_E5M2", shape: &[1], data: &[0x7C] };
+    let entries: Vec<_> = names.iter().map(|name| entry(name)).collect();
+    let many = file("many.safetensors", &safetensors(&entries));
     let mut child = command()
         .arg("check")
         .arg(&many)
@@ -136,7 +136,7 @@ fn broken_pipe() {
 #[test]
 fn full_disk() {
     let full = || std::fs::File::create("/dev/full").unwrap();
-    let good = file("full.npy", &npy("'<f4'", false, "(1,)", &[0; 4]));
+    let good = file("full.npy", &array(&[0.0]));
     let output = command().arg("check").arg(&good).stdout(full()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).starts_with("nonfinite: standard output: "));

@@ -2,9 +2,8 @@
 
 use nonfinite_check::FileFormat;
 
+use super::onnx::{bytes, model, tensor, varint};
 use crate::check;
-use crate::onnx::{bytes, model, tensor};
-use crate::varint::varint;
 
 #[test]
 fn complex_numbers() {

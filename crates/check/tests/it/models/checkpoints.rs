@@ -5,11 +5,11 @@ use std::path::Path;
 
 use nonfinite_check::{Error, FileFormat, LookedAt, Options, Report, check_file, formats};
 
-use crate::error;
+use super::error;
+use super::pytorch::{archive, integers, state_dict, storage, tensor, text};
 use crate::folder::folder;
-use crate::members::unread;
 use crate::pieces::{Random, assert_same_elsewhere};
-use crate::pytorch::{archive, integers, state_dict, storage, tensor, text};
+use crate::{names, unread};
 
 /// The longest names of parts: 64 bytes for each byte of the pickle, and 128 KiB. Empty parts
 /// count, too. A part has at most 16 fields.
@@ -92,10 +92,6 @@ fn metadata(parts: &[Part<'_>], more: &[(&str, Vec<u8>)]) -> Vec<u8> {
         .collect();
     let data = [b"}(", &parts[..], b"u"].concat();
     [b"\x80\x02", &object("metadata\nMetadata", &[("storage_data", data)])[..], b"."].concat()
-}
-
-fn names(report: &Report) -> Vec<&str> {
-    report.tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect()
 }
 
 fn checked(path: &Path) -> Result<Report, Error> {

@@ -1,14 +1,12 @@
-//! A file with a NaN, in every usual container and under many names. No check may find it clean.
+//! A file in every usual container, for tests of this crate and of the command.
 
-use std::fs;
 use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use nonfinite_check::{Options, check_file};
+use nonfinite_check::{FileFormat, Options, check_bytes};
 
-use crate::folder::folder;
-use crate::names::NAMES;
+use crate::write::npy;
 use crate::zip::{deflated, zip};
 
 /// The headers of a tar archive, and the data behind it.
@@ -27,21 +25,14 @@ fn gzip(file: &[u8]) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-/// A .npy file of one zero.
-pub(crate) fn good_npy() -> Vec<u8> {
-    let header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }\n";
-    let length = (header.len() as u16).to_le_bytes();
-    [b"\x93NUMPY\x01\0", &length[..], header, &[0; 4]].concat()
-}
-
 /// A .pt file with an empty dict, and one more member.
 fn torch(name: &str, member: &[u8]) -> Vec<u8> {
     zip(&[("m/data.pkl", b"\x80\x02}."), ("m/version", b"3\n"), (name, member)])
 }
 
 /// The file in each container, with the name of the container.
-fn wrapped(file: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
-    let good = good_npy();
+pub(crate) fn wrapped(file: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    let good = npy("<f4", &[1], false, &[0; 4]);
     let clean = zip(&[("good.npy", &good)]);
     assert!(check_bytes_is_clean(&clean), "a clean archive");
     let pickled = [b"\x80\x03B", &(file.len() as u32).to_le_bytes()[..], file, b"."].concat();
@@ -77,27 +68,6 @@ fn wrapped(file: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
 }
 
 fn check_bytes_is_clean(bytes: &[u8]) -> bool {
-    use nonfinite_check::{FileFormat, check_bytes};
     let report = check_bytes(bytes, FileFormat::NPZ, &Options::default()).unwrap();
     report.is_complete() && !report.is_bad() && !report.tensors.is_empty()
-}
-
-/// Asserts that a file with a NaN is bad, and is not clean in any container under any name. `kind`
-/// names the file in messages.
-#[track_caller]
-pub(crate) fn never_clean(kind: &str, file: &[u8]) {
-    let folder = folder(&format!("hidden-{kind}"));
-    for (container, bytes) in wrapped(file) {
-        for name in NAMES {
-            let path = folder.join(name);
-            fs::write(&path, &bytes).unwrap();
-            let result = check_file(&path, &Options::default());
-            let clean =
-                result.as_ref().is_ok_and(|report| report.is_complete() && !report.is_bad());
-            assert!(!clean, "{kind}, {container}, {name}: {result:?}");
-            if (container, name) == ("alone", "x") {
-                assert!(result.is_ok_and(|report| report.is_bad()), "{kind} alone");
-            }
-        }
-    }
 }

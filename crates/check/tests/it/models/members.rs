@@ -1,11 +1,16 @@
 //! Other contents of archives than arrays and tensors: files, and bytes outside of members.
 
-use nonfinite_check::{FileFormat, LookedAt, Options, Report, check_bytes};
+use std::path::Path;
 
-use crate::hidden::{good_npy, never_clean};
-use crate::pytorch::{archive, state_dict, storage, tensor};
+use nonfinite_check::json::{self, Listed};
+use nonfinite_check::{FileFormat, LookedAt, Options, check_bytes};
+
+use super::pytorch::{archive, state_dict, storage, tensor};
+use super::{error, pickles};
+use crate::hidden::never_clean;
+use crate::write::npy;
 use crate::zip::{deflated, zip};
-use crate::{check, error, lines, pickles};
+use crate::{check, names, unread};
 
 /// A .pt file with a NaN.
 fn torch() -> Vec<u8> {
@@ -13,14 +18,9 @@ fn torch() -> Vec<u8> {
     archive(&pickle, &[&f32::NAN.to_le_bytes()])
 }
 
-/// The tensors that were not looked at: names and reasons.
-pub(super) fn unread(report: &Report) -> Vec<(&str, &str)> {
-    let all = report.not_looked_at();
-    all.map(|(tensor, why)| (tensor.name.as_deref().unwrap_or_default(), why.text())).collect()
-}
-
-fn names(report: &Report) -> Vec<&str> {
-    report.tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect()
+/// A .npy file of a zero.
+fn one_zero() -> Vec<u8> {
+    npy("<f4", &[1], false, &[0; 4])
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn files_in_archives() {
         assert!(!report.is_bad());
     }
     let pickle = b"\x80\x02}.";
-    let with = zip(&[("m/data.pkl", pickle), ("m/extra/x.npy", &good_npy())]);
+    let with = zip(&[("m/data.pkl", pickle), ("m/extra/x.npy", &one_zero())]);
     let report = check(&with, FileFormat::PYTORCH);
     assert_eq!(unread(&report), [("extra/x.npy", &*inner(FileFormat::NPY))]);
 }
@@ -121,7 +121,8 @@ fn traced_inputs() {
     ];
     let report = check(&zip(&members), FileFormat::PYTORCH);
     assert_eq!(names(&report), ["traced_inputs"]);
-    assert!(report.tensors[0].is_left_out && lines(&report).contains(r#""left_out":true"#));
+    let lines = json::lines(Path::new("model"), &Ok(report.clone()), Listed::All);
+    assert!(report.tensors[0].is_left_out && lines.contains(r#""left_out":true"#));
     let title = report.tensors[0].title();
     assert_eq!(title.as_deref(), Some("traced_inputs (left out of the file)"));
     assert_eq!(report.tensors[0].shape, [0]);
@@ -185,7 +186,7 @@ fn integers() {
 /// comments belong to the archive.
 #[test]
 fn bytes_around_an_archive() {
-    let clean = zip(&[("a.npy", &good_npy())]);
+    let clean = zip(&[("a.npy", &one_zero())]);
     let nan = f32::NAN.to_le_bytes();
     let named = |parts: &[&[u8]]| -> Vec<String> {
         let report = check_bytes(&parts.concat(), FileFormat::NPZ, &Options::default()).unwrap();

@@ -3,10 +3,11 @@
 
 use nonfinite_check::{FileFormat, LookedAt, Report};
 
-use crate::members::unread;
-use crate::pytorch::{archive, integers, state_dict, storage, tensor, text};
+use super::pytorch::{archive, integers, state_dict, storage, tensor, text};
+use super::{error, read};
+use crate::codes::{BF16, ELEMENTS, F16, F32, F64, SHAPE, STRIDES, assert_found, plant};
 use crate::zip::{deflated, zip};
-use crate::{SHAPE, assert_found, check, coordinate, error, planted, read};
+use crate::{check, names, unread};
 
 fn one(value: &[u8]) -> Report {
     check(&archive(&state_dict(&[("x", value.to_vec())]), &[]), FileFormat::PYTORCH)
@@ -65,37 +66,27 @@ fn bytes_of_the_first_object() {
 
 #[test]
 fn planted_in_arrays() {
-    for (descr, onnx) in [("f4", "float"), ("f8", "double"), ("f2", "float16")] {
-        for (data, place, which) in planted(onnx) {
-            let size = data.len() / 105;
-            let swapped: Vec<u8> =
-                data.chunks(size).flat_map(|number| number.iter().rev().copied()).collect();
-            let column = vec![place % 3, place / 3 % 5, place / 15];
-            let (little, big) = (dtype("<", descr), dtype(">", descr));
-            let protocol_5 = [
-                b"cnumpy._core.numeric\n_frombuffer\n(\x96",
-                &(data.len() as u64).to_le_bytes()[..],
-                &data,
-                &little,
-                &integers(&SHAPE),
-                &text("C"),
-                b"tR",
-            ]
-            .concat();
-            for (pickle, place) in [
-                (array(&little, &SHAPE, false, &bytes(&data)), coordinate(place)),
-                (array(&little, &SHAPE, false, &encoded(&data)), coordinate(place)),
-                (array(&little, &SHAPE, false, &escaped(&data)), coordinate(place)),
-                (array(&big, &SHAPE, false, &bytes(&swapped)), coordinate(place)),
-                (array(&little, &SHAPE, true, &bytes(&data)), column),
-                (protocol_5, coordinate(place)),
-            ] {
-                let report = one(&pickle);
-                let [tensor] = &report.tensors[..] else { panic!("{report:?}") };
-                assert_eq!(tensor.name.as_deref(), Some("x"));
-                assert_found(tensor, which, &place);
-                assert!(report.is_complete());
+    let protocol_5 = |dtype: &[u8], data: &[u8]| {
+        let length = (data.len() as u64).to_le_bytes();
+        let call = [b"cnumpy._core.numeric\n_frombuffer\n(\x96", &length[..], data, dtype];
+        [&call.concat()[..], &integers(&SHAPE), &text("C"), b"tR"].concat()
+    };
+    for (descr, codes) in [("f4", F32), ("f8", F64), ("f2", F16)] {
+        let found = |pickle: &[u8]| {
+            let mut report = one(pickle);
+            assert_eq!(report.tensors.len(), 1);
+            assert_eq!(report.tensors[0].name.as_deref(), Some("x"));
+            assert!(report.is_complete());
+            report.tensors.remove(0)
+        };
+        for order in ["<", ">"] {
+            let (is_big, dtype) = (order == ">", dtype(order, descr));
+            for raw in [bytes as fn(&[u8]) -> Vec<u8>, encoded, escaped] {
+                plant(&codes, is_big, descr, |data| {
+                    found(&array(&dtype, &SHAPE, false, &raw(data)))
+                });
             }
+            plant(&codes, is_big, descr, |data| found(&protocol_5(&dtype, data)));
         }
     }
 }
@@ -191,8 +182,8 @@ fn scales_of_quantised_tensors() {
     ]);
     let data = [1.0, f64::NAN].map(f64::to_le_bytes).concat();
     let report = check(&archive(&pickle, &[&[0; 4], &data, &[0; 16]]), FileFormat::PYTORCH);
-    let names = report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap());
-    let names: Vec<_> = names.filter(|name| name.contains('.')).collect();
+    let mut names = names(&report);
+    names.retain(|name| name.contains('.'));
     assert_eq!(names, ["good.scale", "bad.scale", "channels.scale", "channels.zero_point"]);
     let bad: Vec<_> = report.tensors.iter().filter(|tensor| tensor.is_bad()).collect();
     assert_eq!(bad.len(), 2);
@@ -348,21 +339,19 @@ pub(super) fn legacy() -> Vec<u8> {
 
 #[test]
 fn planted_before_1_6() {
-    for (class, onnx) in [("FloatStorage", "float"), ("BFloat16Storage", "bfloat16")] {
-        for (data, place, which) in planted(onnx) {
+    for (class, codes) in [("FloatStorage", F32), ("BFloat16Storage", BF16)] {
+        plant(&codes, false, class, |data| {
             let object = state_dict(&[
                 ("n", tensor(&old_storage("LongStorage", "12", b"N"), 0, &[1], &[1])),
-                ("w", tensor(&old_storage(class, "9", b"N"), 0, &SHAPE, &[35, 7, 1])),
+                ("w", tensor(&old_storage(class, "9", b"N"), 0, &SHAPE, &STRIDES)),
                 ("x", array(&dtype("<", "f4"), &[1], false, &bytes(&[0; 4]))),
             ]);
-            let file = old(&object, &[("12", 1, &[0; 8]), ("9", 105, &data)]);
-            let report = check(&file, FileFormat::PYTORCH);
-            let names: Vec<_> =
-                report.tensors.iter().map(|tensor| tensor.name.as_deref()).collect();
-            assert_eq!(names, [Some("n"), Some("w"), Some("x")]);
-            assert_found(&report.tensors[1], which, &coordinate(place));
+            let file = old(&object, &[("12", 1, &[0; 8]), ("9", ELEMENTS, data)]);
+            let mut report = check(&file, FileFormat::PYTORCH);
+            assert_eq!(names(&report), ["n", "w", "x"]);
             assert!(report.is_complete());
-        }
+            report.tensors.remove(1)
+        });
     }
 }
 

@@ -30,8 +30,12 @@ pub(crate) fn safetensors(entries: &[Entry<'_, &str>]) -> Vec<u8> {
         ));
         data.extend_from_slice(bytes);
     }
-    let header = format!("{{{}}}", header.join(","));
-    [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &data].concat()
+    safetensors_text(&format!("{{{}}}", header.join(",")), &data)
+}
+
+/// A .safetensors file with this text as its header.
+pub(crate) fn safetensors_text(text: &str, data: &[u8]) -> Vec<u8> {
+    [&(text.len() as u64).to_le_bytes(), text.as_bytes(), data].concat()
 }
 
 /// A .gguf file in one of the byte orders. Data is written unchanged.
@@ -78,15 +82,4 @@ pub(crate) fn u64_in(value: usize, big: bool) -> [u8; 8] {
 
 pub(crate) fn string(text: &str, big: bool) -> Vec<u8> {
     [&u64_in(text.len(), big)[..], text.as_bytes()].concat()
-}
-
-/// A member of an archive: its name, its data, and whether to deflate it.
-pub(crate) struct Member<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) data: &'a [u8],
-    pub(crate) deflate: bool,
-}
-
-pub(crate) fn zip(members: &[Member<'_>]) -> Vec<u8> {
-    crate::zip::zip_with(members.iter().map(|member| (member.name, member.data, member.deflate)))
 }

@@ -6,9 +6,9 @@ use nonfinite_check::Options;
 use nonfinite_check::lint::Linter;
 use nonfinite_check::lint::Severity::{Error, Note};
 
+use super::onnx::{bytes, model, tensor};
 use crate::folder::folder;
-use crate::lint_pieces::lint_in_pieces;
-use crate::onnx::{bytes, model, tensor};
+use crate::lint_model::lint_in_pieces;
 
 /// A constant stands for infinity, and onnxruntime gives blocks of zeros the scale 0.
 #[test]

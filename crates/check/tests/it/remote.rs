@@ -1,16 +1,6 @@
 //! Files by their URL, from a small server with ranges and faults. `ci/remote` tests real clients
 //! and servers.
 
-#[path = "../common/pieces.rs"]
-mod pieces;
-#[path = "../common/server.rs"]
-mod server;
-#[path = "../it/write.rs"]
-mod write;
-#[path = "../common/zip.rs"]
-#[expect(dead_code, reason = "the writer of members uses a part of it")]
-mod zip;
-
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -23,7 +13,8 @@ use nonfinite_check::{
 
 use crate::pieces::{assert_same_in_pieces, sent};
 use crate::server::{Server, State};
-use crate::write::{Entry, Member, gguf, npy, safetensors, zip};
+use crate::write::{Entry, gguf, npy, safetensors};
+use crate::zip::deflated;
 
 /// Numbers with a NaN here and there.
 fn floats(count: usize) -> Vec<u8> {
@@ -37,12 +28,12 @@ fn files() -> Vec<(&'static str, FileFormat, Vec<u8>)> {
     let array = npy("<f4", &[100, 1000], true, &data);
     let entry = Entry { name: "x", kind: "F32", shape: &[100_000], data: &data };
     let weight = Entry { name: "x", kind: 0, shape: &[100_000], data: &data };
-    let deflated = zip(&[Member { name: "x.npy", data: &array, deflate: true }]);
+    let archive = deflated(&[("x.npy", &array)]);
     vec![
         ("/x.npy", FileFormat::NPY, array),
         ("/x.safetensors", FileFormat::SAFETENSORS, safetensors(&[entry])),
         ("/x.gguf", FileFormat::GGUF, gguf(&[weight], false, &[])),
-        ("/x.npz", FileFormat::NPZ, deflated),
+        ("/x.npz", FileFormat::NPZ, archive),
     ]
 }
 

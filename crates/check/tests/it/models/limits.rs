@@ -6,10 +6,10 @@ use std::fs;
 
 use nonfinite_check::{FileFormat, Options, check_bytes, check_file};
 
+use super::onnx::{bytes, model, number, tensor as onnx_tensor};
+use super::pytorch::{archive, state_dict, storage, tensor, text};
 use crate::check;
 use crate::folder::folder;
-use crate::onnx::{bytes, model, number, tensor as onnx_tensor};
-use crate::pytorch::{archive, state_dict, storage, tensor, text};
 
 /// Whether an archive is read. Another reason than this message is a failure.
 #[track_caller]

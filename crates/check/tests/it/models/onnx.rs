@@ -2,9 +2,24 @@ use std::fs;
 
 use nonfinite_check::{FileFormat, LookedAt, Options, check_file};
 
+use super::{error, read};
+use crate::codes::{
+    BF16, Codes, E4M3, E5M2, E8M0, F16, F32, F64, FNUZ, SHAPE, assert_found, plant,
+};
 use crate::folder::folder;
-use crate::varint::varint;
-use crate::{SHAPE, assert_found, check, coordinate, error, planted, read};
+use crate::{check, names};
+
+/// A number of variable length: seven bits in each byte, the lowest first. The top bit means that
+/// more bytes follow.
+pub(super) fn varint(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+    bytes
+}
 
 /// A field that is a number.
 pub(super) fn number(field: u64, value: u64) -> Vec<u8> {
@@ -32,41 +47,41 @@ fn node(operator: &str, output: &str, attributes: &[Vec<u8>]) -> Vec<u8> {
     bytes(1, &[bytes(2, output.as_bytes()), bytes(4, operator.as_bytes()), attributes].concat())
 }
 
-const TYPES: [(&str, u64); 9] = [
-    ("float", 1),
-    ("float16", 10),
-    ("double", 11),
-    ("bfloat16", 16),
-    ("float8e4m3fn", 17),
-    ("float8e4m3fnuz", 18),
-    ("float8e5m2", 19),
-    ("float8e5m2fnuz", 20),
-    ("float8e8m0", 24),
+const TYPES: [(&str, u64, Codes); 9] = [
+    ("float", 1, F32),
+    ("float16", 10, F16),
+    ("double", 11, F64),
+    ("bfloat16", 16, BF16),
+    ("float8e4m3fn", 17, E4M3),
+    ("float8e4m3fnuz", 18, FNUZ),
+    ("float8e5m2", 19, E5M2),
+    ("float8e5m2fnuz", 20, FNUZ),
+    ("float8e8m0", 24, E8M0),
 ];
 
 #[test]
 fn planted_in_raw_data_and_in_fields() {
-    for (dtype, code) in TYPES {
-        for (data, place, which) in planted(dtype) {
-            let field = match dtype {
-                "float" => vec![bytes(4, &data)],
-                "double" => vec![bytes(10, &data)],
-                // The bits of each number in an int32, packed.
-                _ => {
-                    let numbers = data.chunks_exact(data.len() / 105);
-                    let bits = numbers.map(|raw| {
-                        raw.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte))
-                    });
-                    vec![bytes(5, &bits.flat_map(varint).collect::<Vec<u8>>())]
-                }
-            };
-            for content in [vec![bytes(9, &data)], field] {
-                let initializer = tensor("w", code, &SHAPE, &content);
-                let report = check(&model(&[bytes(5, &initializer)]), FileFormat::ONNX);
+    for (dtype, code, codes) in TYPES {
+        let in_field = |data: &[u8]| match dtype {
+            "float" => bytes(4, data),
+            "double" => bytes(10, data),
+            // The bits of each number in an int32, packed.
+            _ => {
+                let bits = data
+                    .chunks_exact(codes.size)
+                    .map(|raw| raw.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte)));
+                bytes(5, &bits.flat_map(varint).collect::<Vec<u8>>())
+            }
+        };
+        let raw = |data: &[u8]| bytes(9, data);
+        for content in [&raw as &dyn Fn(&[u8]) -> Vec<u8>, &in_field] {
+            plant(&codes, false, dtype, |data| {
+                let initializer = tensor("w", code, &SHAPE, &[content(data)]);
+                let mut report = check(&model(&[bytes(5, &initializer)]), FileFormat::ONNX);
                 assert_eq!(report.tensors[0].dtype, dtype);
                 assert_eq!(report.tensors[0].name.as_deref(), Some("w"));
-                assert_found(&report.tensors[0], which, &coordinate(place));
-            }
+                report.tensors.remove(0)
+            });
         }
     }
 }
@@ -127,8 +142,6 @@ fn everywhere_a_tensor_can_be() {
     ];
     let file = [model(&graph), bytes(25, &function.concat())].concat();
     let report = check(&file, FileFormat::ONNX);
-    let names: Vec<_> =
-        report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap()).collect();
     let want = [
         "initializer",
         "sparse",
@@ -143,7 +156,7 @@ fn everywhere_a_tensor_can_be() {
         "z.scale",
         "f/local",
     ];
-    assert_eq!(names, want);
+    assert_eq!(names(&report), want);
     for tensor in &report.tensors {
         assert_eq!(tensor.found.nan.count + tensor.found.pos_inf.count, 1, "{tensor:?}");
     }
@@ -239,8 +252,7 @@ fn graphs_of_training() {
     let graph = |name| bytes(5, &tensor(name, 1, &[1], &[bytes(9, &f32::NAN.to_le_bytes())]));
     let training = [bytes(1, &graph("a")), bytes(2, &graph("b"))].concat();
     let report = check(&[model(&[]), bytes(20, &training)].concat(), FileFormat::ONNX);
-    let names: Vec<_> = report.tensors.iter().filter_map(|tensor| tensor.name.as_deref()).collect();
-    assert_eq!(names, ["training.initialization/a", "training.algorithm/b"]);
+    assert_eq!(names(&report), ["training.initialization/a", "training.algorithm/b"]);
     assert!(report.tensors.iter().all(|tensor| tensor.found.nan.count == 1));
 }
 

@@ -2,10 +2,11 @@
 
 use nonfinite_check::{FileFormat, Options, check_bytes};
 
-use crate::onnx::{bytes, model, tensor as onnx_tensor};
-use crate::pytorch::{archive, integers, state_dict, storage, text};
+use super::error;
+use super::onnx::{bytes, model, tensor as onnx_tensor};
+use super::pytorch::{archive, integers, state_dict, storage, text};
+use crate::check;
 use crate::zip::deflated;
-use crate::{check, error};
 
 /// The graph of a model is at depth 0, and a graph may be at depth 64.
 #[test]

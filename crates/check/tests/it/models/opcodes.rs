@@ -3,9 +3,10 @@
 
 use nonfinite_check::{FileFormat, LookedAt, Report};
 
-use crate::pickles::{array, bytes, dtype};
-use crate::pytorch::{archive, integers, state_dict, storage, text};
-use crate::{assert_found, check};
+use super::pickles::{array, bytes, dtype};
+use super::pytorch::{archive, integers, state_dict, storage, text};
+use crate::check;
+use crate::codes::assert_found;
 
 fn one(value: &[u8], storages: &[&[u8]]) -> Report {
     check(&archive(&state_dict(&[("x", value.to_vec())]), storages), FileFormat::PYTORCH)

@@ -1,7 +1,11 @@
 use nonfinite_check::{FileFormat, LookedAt, Options, Report, check_bytes};
 
+use super::{error, read};
+use crate::codes::{
+    BF16, E4M3, E5M2, E8M0, ELEMENTS, F16, F32, F64, FNUZ, SHAPE, STRIDES, assert_found, plant,
+};
 use crate::zip::zip;
-use crate::{SHAPE, assert_found, check, coordinate, error, planted, read};
+use crate::{check, names};
 
 pub(super) fn archive(pickle: &[u8], storages: &[&[u8]]) -> Vec<u8> {
     let names: Vec<String> = (0..storages.len()).map(|key| format!("model/data/{key}")).collect();
@@ -54,23 +58,22 @@ fn one(pickle: &[u8], storage: &[u8]) -> Report {
     check(&archive(&state_dict(&[("w", pickle.to_vec())]), &[storage]), FileFormat::PYTORCH)
 }
 
-const CLASSES: [(&str, &str, &str); 4] = [
-    ("FloatStorage", "float32", "float"),
-    ("DoubleStorage", "float64", "double"),
-    ("HalfStorage", "float16", "float16"),
-    ("BFloat16Storage", "bfloat16", "bfloat16"),
-];
-
 #[test]
 fn planted_in_every_storage() {
-    for (class, dtype, onnx) in CLASSES {
-        for (data, place, which) in planted(onnx) {
-            let report = one(&tensor(&storage(class, "0", 105), 0, &SHAPE, &[35, 7, 1]), &data);
+    for (class, dtype, codes) in [
+        ("FloatStorage", "float32", F32),
+        ("DoubleStorage", "float64", F64),
+        ("HalfStorage", "float16", F16),
+        ("BFloat16Storage", "bfloat16", BF16),
+    ] {
+        plant(&codes, false, class, |data| {
+            let mut report =
+                one(&tensor(&storage(class, "0", ELEMENTS), 0, &SHAPE, &STRIDES), data);
             assert_eq!(report.tensors.len(), 1);
             assert_eq!(report.tensors[0].dtype, dtype);
             assert_eq!(report.tensors[0].name.as_deref(), Some("w"));
-            assert_found(&report.tensors[0], which, &coordinate(place));
-        }
+            report.tensors.remove(0)
+        });
     }
 }
 
@@ -78,29 +81,29 @@ fn planted_in_every_storage() {
 /// arguments.
 #[test]
 fn planted_in_untyped_storages() {
-    for (dtype, onnx) in [
-        ("float8_e4m3fn", "float8e4m3fn"),
-        ("float8_e4m3fnuz", "float8e4m3fnuz"),
-        ("float8_e5m2", "float8e5m2"),
-        ("float8_e5m2fnuz", "float8e5m2fnuz"),
-        ("float8_e8m0fnu", "float8e8m0"),
+    for (dtype, codes) in [
+        ("float8_e4m3fn", E4M3),
+        ("float8_e4m3fnuz", FNUZ),
+        ("float8_e5m2", E5M2),
+        ("float8_e5m2fnuz", FNUZ),
+        ("float8_e8m0fnu", E8M0),
     ] {
-        for (data, place, which) in planted(onnx) {
-            let pickle = [
-                b"ctorch._utils\n_rebuild_tensor_v3\n(",
-                &storage("UntypedStorage", "0", 105)[..],
-                b"K\x00",
-                &integers(&SHAPE),
-                &integers(&[35, 7, 1]),
-                b"\x89}ctorch\n",
-                dtype.as_bytes(),
-                b"\ntR",
-            ]
-            .concat();
-            let report = one(&pickle, &data);
+        let pickle = [
+            b"ctorch._utils\n_rebuild_tensor_v3\n(",
+            &storage("UntypedStorage", "0", ELEMENTS)[..],
+            b"K\x00",
+            &integers(&SHAPE),
+            &integers(&STRIDES),
+            b"\x89}ctorch\n",
+            dtype.as_bytes(),
+            b"\ntR",
+        ]
+        .concat();
+        plant(&codes, false, dtype, |data| {
+            let mut report = one(&pickle, data);
             assert_eq!(report.tensors[0].dtype, dtype);
-            assert_found(&report.tensors[0], which, &coordinate(place));
-        }
+            report.tensors.remove(0)
+        });
     }
 }
 
@@ -149,7 +152,7 @@ fn strides() {
 #[test]
 fn checksums_of_storages() {
     let data = [0u8; 420];
-    let pickle = tensor(&storage("FloatStorage", "0", 105), 0, &SHAPE, &[35, 7, 1]);
+    let pickle = tensor(&storage("FloatStorage", "0", 105), 0, &[105], &[1]);
     let good = archive(&state_dict(&[("w", pickle)]), &[&data]);
     check(&good, FileFormat::PYTORCH);
     let mut damaged = good.clone();
@@ -213,10 +216,8 @@ fn names_and_wrappers() {
         ("loss", b"G\x7F\xF8\0\0\0\0\0\0".to_vec()),
     ]);
     let report = check(&archive(&pickle, &[&nan]), FileFormat::PYTORCH);
-    let names: Vec<_> =
-        report.tensors.iter().map(|tensor| tensor.name.as_deref().unwrap()).collect();
     assert_eq!(
-        names,
+        names(&report),
         [
             "parameter",
             "subclass",
