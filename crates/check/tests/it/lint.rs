@@ -199,7 +199,8 @@ fn faults_and_their_mended_twins() {
                     "error[config-unreadable] a.weight.quant_state.bitsandbytes__nf4",
                 ],
                 [
-                    r#"+ a.weight.quant_state.bitsandbytes__nf4 U8 text {"shape": [8, 8], "blocksize": 32}"#,
+                    "+ a.weight.quant_state.bitsandbytes__nf4 U8 text \
+                     {\"shape\": [8, 8], \"blocksize\": 32}",
                     "error[scale-shape] a.weight.quant_state.bitsandbytes__nf4",
                 ],
             ],
