@@ -20,7 +20,7 @@ bench base *args:
 
 # The page that looks at dropped files, at http://127.0.0.1:8000.
 page:
-    ci/web serve
+    checker/web/test serve
 
 # Every check of a change.
 ci:

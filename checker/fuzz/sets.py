@@ -1,7 +1,7 @@
 """Seeds of read_index and read_checkpoint: files that name other files.
 
-The other files are in fuzz/beside, and the targets contain them. To write them again:
-python3 fuzz/sets.py
+The other files are in beside/, and the targets contain them. To write them again:
+PYTHONPATH=fuzz python3 checker/fuzz/sets.py
 """
 
 import json

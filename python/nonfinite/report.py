@@ -1,4 +1,4 @@
-"""The report of a check. The fields are those of the JSON document (crates/check/SCHEMA.md)."""
+"""The report of a check. The fields are those of the JSON document (checker/check/SCHEMA.md)."""
 
 from __future__ import annotations
 

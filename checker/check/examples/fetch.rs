@@ -1,5 +1,5 @@
 //! Downloads an object of S3 and drops it, with the same requests as a check. This measures the
-//! speed of the link, and `ci/remote/run` compares the check with it.
+//! speed of the link, and `checker/oracles/remote/run` compares the check with it.
 
 use std::error::Error;
 use std::sync::Arc;

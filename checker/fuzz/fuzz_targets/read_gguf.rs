@@ -1,4 +1,4 @@
 //! Any bytes as GGUF files.
 #![no_main]
 
-nonfinite_fuzz::read_target!(GGUF);
+nonfinite_check_fuzz::read_target!(GGUF);

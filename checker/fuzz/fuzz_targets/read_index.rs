@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nonfinite_fuzz::beside;
-use nonfinite_fuzz::read::PeakAlloc;
+use nonfinite_check_fuzz::beside;
+use nonfinite_check_fuzz::read::PeakAlloc;
 
 #[global_allocator]
 static ALLOCATED: PeakAlloc = PeakAlloc;

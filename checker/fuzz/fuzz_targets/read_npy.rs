@@ -1,4 +1,4 @@
 //! Any bytes as .npy files.
 #![no_main]
 
-nonfinite_fuzz::read_target!(NPY);
+nonfinite_check_fuzz::read_target!(NPY);

@@ -1,4 +1,4 @@
 //! Any bytes as .npz archives.
 #![no_main]
 
-nonfinite_fuzz::read_target!(NPZ);
+nonfinite_check_fuzz::read_target!(NPZ);

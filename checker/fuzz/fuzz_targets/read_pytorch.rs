@@ -1,4 +1,4 @@
 //! Any bytes as archives of PyTorch.
 #![no_main]
 
-nonfinite_fuzz::read_target!(PYTORCH);
+nonfinite_check_fuzz::read_target!(PYTORCH);

@@ -1,4 +1,4 @@
 //! Any bytes as .safetensors files.
 #![no_main]
 
-nonfinite_fuzz::read_target!(SAFETENSORS);
+nonfinite_check_fuzz::read_target!(SAFETENSORS);

@@ -1,5 +1,5 @@
 //! The fuzz targets of files that name other files, which stand beside them: those of
-//! `fuzz/beside`.
+//! `checker/fuzz/beside`.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a small model folder for each layout, with the code of its exporter.
 
-    ci/lint/exported.py OUT [LAYOUT..]
+    checker/oracles/lint/exported.py OUT [LAYOUT..]
 
 All these models are sound: `nonfinite lint` must find no error and no warning in them. Weights are
 random. `OUT/LAYOUT.origin` names the package that wrote a folder. Exporters that are not installed

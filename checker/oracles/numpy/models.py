@@ -3,7 +3,7 @@
 
 The files are written by torch and onnx.
 
-    ci/model-oracle PROGRAM      PROGRAM is the built command
+    models.py PROGRAM      PROGRAM is the built command
 
 Runs in a Python with numpy, ml_dtypes and onnx. If torch is not installed, its files are left out,
 with a message.
@@ -21,7 +21,7 @@ try:
     import onnx
     from onnx import TensorProto, helper, numpy_helper
 except ImportError as missing:
-    sys.exit(f"{missing}: ci/checker/venv.sh makes an environment with all that is needed")
+    sys.exit(f"{missing}: run this by checker/oracles/numpy/run")
 
 try:
     import torch
@@ -198,7 +198,7 @@ with tempfile.TemporaryDirectory() as temporary:
     onnx_models(Path(temporary))
     if torch:
         torch_files(Path(temporary))
-        more = Path(__file__).parent / "checker" / "torch_files.py"
+        more = Path(__file__).parent / "torch_files.py"
         subprocess.run([sys.executable, more, PROGRAM], check=True)
     else:
         print("torch is not installed here: files of PyTorch left out")

@@ -1,4 +1,4 @@
-"""Compares the command with numpy on files of the reference packages: see ../checker-oracle."""
+"""Compares the command with numpy on files of the reference packages."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Compares the command with numpy on the model files in wheels: see ../real-files."""
+"""Compares the command with numpy on the model files in wheels."""
 
 import os
 import struct

@@ -1,4 +1,4 @@
-"""Files of PyTorch, written by torch itself, against torch.load: see ../model-oracle.
+"""Files of PyTorch, written by torch itself, against torch.load: see models.py.
 
 torch_files.py PROGRAM      in a Python that has torch and numpy
 """

@@ -1,7 +1,7 @@
-"""Checks pages in a browser: python3 ci/browser BROWSER PAGE PROGRAM [FOLDER].
+"""Checks pages in a browser: python3 checker/web/browser BROWSER PAGE PROGRAM [FOLDER].
 
 First the reports that the command PROGRAM writes, then the page of dropped files, which lies in the
-folder PAGE. `FOLDER` gets pictures, which takes minutes. `ci/web` calls this.
+folder PAGE. `FOLDER` gets pictures, which takes minutes. `checker/web/test` calls this.
 """
 
 import pathlib

@@ -10,7 +10,7 @@ import sys
 
 def expect(condition, message):
     if not condition:
-        sys.exit(f"ci/web: {message}")
+        sys.exit(f"checker/web/test: {message}")
 
 
 class Browser:

@@ -17,8 +17,8 @@ import time
 from chromium import Browser, expect
 from files import floats, safetensors
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "fuzz"))
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "checker/fuzz"), str(ROOT / "fuzz")]
 import seeds  # noqa: E402
 
 HOSTILE = "<img src=x onerror=hit=1></script><script>hit=1</script>"
@@ -99,7 +99,7 @@ def compare(page, program, folder, paths):
 
 
 def samples(page, program, shots):
-    folder = ROOT / "crates/cli/samples"
+    folder = ROOT / "checker/cli/samples"
     names = ["clean.npy", "sample.npy", "sample.safetensors"]
     page.choose([folder / name for name in names])
     count = compare(page, program, folder, names)

@@ -1,7 +1,7 @@
 """The reports of `check --html` and `lint --html`.
 
 Tensors with planted NaNs are written here and checked by the program, and the page is opened. Every
-cell of every map is compared with what was planted. docs/map.svg is the map of one of these
+cell of every map is compared with what was planted. checker/docs/map.svg is the map of one of these
 tensors, as the browser has it.
 """
 
@@ -12,7 +12,7 @@ import subprocess
 from chromium import expect
 from files import floats, safetensors
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 STEPS = 64
 HOSTILE = "</script><script>hit=1</script>\"'><img src=x onerror=hit=1> layers.3.\u202ex"
 
@@ -172,10 +172,11 @@ def check_few(browser, program, folder, shots):
     picture = browser.evaluate(PICTURE)
     if shots:
         (shots / "map.svg").write_text(picture)
-    kept = ROOT / "docs/map.svg"
+    kept = ROOT / "checker/docs/map.svg"
     is_kept = kept.is_file() and kept.read_text() == picture
-    expect(is_kept, "docs/map.svg is not the map of the page: `ci/web PROGRAM FOLDER` writes it")
-    print("a page of few tensors is open; docs/map.svg is its map")
+    written = "checker/docs/map.svg is not the map of the page: `checker/web/test PROGRAM FOLDER`"
+    expect(is_kept, f"{written} writes it")
+    print("a page of few tensors is open; checker/docs/map.svg is its map")
 
 
 def check_lint(browser, program, folder, shots):

@@ -1,5 +1,6 @@
 //! Prints the types, versions and attributes of the operators, one fact on each line, with tabs
-//! between the fields. `ci/operator-types` compares them with the packages of the standards.
+//! between the fields. `engines/ops/standards/run` compares them with the packages of the
+//! standards.
 
 use nonfinite::Format;
 use nonfinite_ops::Operator;

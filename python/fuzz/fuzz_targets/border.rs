@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nonfinite_fuzz::border::{Input, check};
+use nonfinite_border_fuzz::{Input, check};
 
 fuzz_target!(|input: Input| {
     let mut input = input;

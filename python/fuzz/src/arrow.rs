@@ -10,7 +10,7 @@ use nonfinite_border::Kind;
 use nonfinite_border::arrow::{self, ArrowArray, Schema};
 
 use super::{Elements, Memory, Place, ask};
-use crate::c::number;
+use nonfinite_fuzz::number;
 
 /// Format strings, bytes of an element, and what they are.
 const TYPES: [(&str, i128, Kind); 12] = [

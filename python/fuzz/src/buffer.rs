@@ -9,7 +9,7 @@ use nonfinite_border::Kind;
 use nonfinite_border::buffer::Buffer;
 
 use super::{Elements, Layout, List, Memory, Place, ask};
-use crate::c::number;
+use nonfinite_fuzz::number;
 
 /// Letters of the module `struct`, bytes of an element (0: any), and what they are.
 const TYPES: [(&str, i64, Kind); 14] = [

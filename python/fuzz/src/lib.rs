@@ -17,8 +17,7 @@ use nonfinite::{Census, Format};
 use nonfinite_border::{Array, Kind};
 use nonfinite_oracle::Kind as Element;
 
-use crate::c::number;
-use crate::kind_of;
+use nonfinite_fuzz::{kind_of, number};
 
 /// A structure of one of the three standards.
 #[derive(Arbitrary, Debug)]

@@ -54,19 +54,6 @@ pub fn predicate(code: PredicateCode) -> std::result::Result<Predicate, Status> 
         .ok_or(NF_ERR_PREDICATE)
 }
 
-/// A number for a call: mostly a valid one, otherwise one at a limit or any number.
-///
-/// # Errors
-/// Those of the input.
-pub fn number(u: &mut Unstructured<'_>, likely: Range<isize>) -> Result<isize> {
-    Ok(match u.int_in_range(0..=31)? {
-        0 => u.arbitrary()?,
-        1 => (isize::MAX >> u.int_in_range(0..=4)?).wrapping_add(u.int_in_range(-2..=2)?),
-        2 => u.int_in_range(-8..=8)?,
-        _ => u.int_in_range(likely.start..=likely.end - 1)?,
-    })
-}
-
 /// A pointer for a call.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {

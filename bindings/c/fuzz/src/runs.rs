@@ -3,9 +3,9 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use nonfinite_capi::*;
+use nonfinite_fuzz::{holds, kind_of, number};
 
-use super::{Call, Effect, Memory, Place, format, number, predicate, results};
-use crate::{holds, kind_of};
+use super::{Call, Effect, Memory, Place, format, predicate, results};
 
 /// A call.
 #[derive(Debug)]

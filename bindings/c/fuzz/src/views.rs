@@ -4,10 +4,10 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 use nonfinite_capi::*;
+use nonfinite_fuzz::{Kind, holds, kind_of, number};
 use nonfinite_oracle::Layout;
 
-use super::{Call, Effect, Memory, Place, Span, format, number, predicate, results};
-use crate::{Kind, holds, kind_of};
+use super::{Call, Effect, Memory, Place, Span, format, predicate, results};
 
 /// Only broadcast dimensions can name more elements than the memory holds. Such layouts are slow to
 /// list.

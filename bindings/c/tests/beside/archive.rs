@@ -1,5 +1,5 @@
-//! A static archive of Rust with std, which `ci/capi` builds with another compiler than the library
-//! and links beside it. It allocates, panics, and catches the panic.
+//! A static archive of Rust with std, which `bindings/c/test` builds with another compiler than the
+//! library and links beside it. It allocates, panics, and catches the panic.
 
 #[unsafe(no_mangle)]
 pub extern "C" fn beside(length: usize) -> usize {

@@ -1,5 +1,5 @@
 //! Lint of small models of each layout: what is wrong is found at its place, and the mended twin
-//! has no finding. `ci/lint` tests models that exporters wrote.
+//! has no finding. `checker/oracles/lint` tests models that exporters wrote.
 
 use std::fs;
 

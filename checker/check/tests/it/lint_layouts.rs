@@ -1,4 +1,5 @@
-//! Which rule holds in which layout: the table of docs/lint.md says yes where a fault is found.
+//! Which rule holds in which layout: the table of checker/docs/lint.md says yes where a fault is
+//! found.
 
 use std::fs;
 
@@ -145,7 +146,7 @@ fn rules_by_layouts() {
         let Layout { config, tensors, .. } = layout(name);
         assert_lint(&model(&config, &tensors), "");
     }
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/lint.md");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lint.md");
     let page = fs::read_to_string(page).expect("the page is in the repository");
     let mut table = Vec::new();
     for rule in RULES {

@@ -1,5 +1,5 @@
 //! Layouts as exporters write them: names, dtypes and shapes, from models of exporters that need
-//! torch, or that cannot be installed. `ci/lint` has those of the others.
+//! torch, or that cannot be installed. `checker/oracles/lint` has those of the others.
 
 use crate::lint_model::{Tensor, assert_lint, change, model, quantised, tensors};
 

@@ -1,5 +1,5 @@
-//! Files by their URL, from a small server with ranges and faults. `ci/remote` tests real clients
-//! and servers.
+//! Files by their URL, from a small server with ranges and faults. `checker/oracles/remote` tests
+//! real clients and servers.
 
 use std::fmt;
 use std::num::NonZeroUsize;

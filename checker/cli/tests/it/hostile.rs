@@ -1,5 +1,5 @@
 //! Damaged and malicious files: a message of one line and exit status 2, and names that cannot
-//! drive the terminal. `crates/check` tests what its readers refuse.
+//! drive the terminal. `checker/check` tests what its readers refuse.
 
 use crate::write::{Entry, npy, safetensors, safetensors_text};
 use crate::{array, check, file, refused};

@@ -1,4 +1,4 @@
-//! `nonfinite lint`: its arguments, output and exit status. `crates/check` tests the rules.
+//! `nonfinite lint`: its arguments, output and exit status. `checker/check` tests the rules.
 
 use std::fs;
 use std::path::Path;
@@ -250,7 +250,7 @@ fn rules() {
         let words = [rule.severity.name(), rule.id, rule.finds];
         assert!(words.iter().all(|word| line.contains(word)), "{line}");
     }
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/lint.md");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/lint.md");
     let page = fs::read_to_string(page).expect("the page is in the repository");
     let row = |line: &&str| line.starts_with("| `");
     let table = page.lines().skip_while(|line| *line != "## Rules").skip(1);
@@ -263,7 +263,7 @@ fn rules() {
         format!("| `{}` | {} | {} | {evidence} |", rule.id, rule.severity.name(), rule.finds)
     });
     let (table, expected): (Vec<_>, Vec<_>) = (table.collect(), expected.collect());
-    assert_eq!(table, expected, "docs/lint.md:\n{}", expected.join("\n"));
+    assert_eq!(table, expected, "checker/docs/lint.md:\n{}", expected.join("\n"));
 }
 
 /// The page has each finding, by rule and by layer, and is overwritten by the next one only.

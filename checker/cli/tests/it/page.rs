@@ -1,5 +1,5 @@
-//! The page of `--html`: its length, its policy, and names with HTML in them. `ci/web` tests the
-//! page in a browser.
+//! The page of `--html`: its length, its policy, and names with HTML in them. `checker/web/test`
+//! tests the page in a browser.
 
 use std::fs;
 use std::path::{Path, PathBuf};

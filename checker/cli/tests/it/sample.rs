@@ -1,4 +1,5 @@
-//! The report on the sample files. `ci/samples` checks that their script still writes them.
+//! The report on the sample files. `checker/cli/samples/test` checks that their script still writes
+//! them.
 
 use crate::{Run, check_in, command, without_speed};
 

@@ -8,7 +8,7 @@ use nonfinite_ops::directml::{
     IsInfinityMode, TensorDataType, TensorDesc,
 };
 
-use crate::{holds, kind_of};
+use nonfinite_fuzz::{holds, kind_of};
 
 const CANARY: u8 = 0xA5;
 /// The largest buffer. Larger descriptors are created, but not run.

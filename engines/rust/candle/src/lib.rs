@@ -164,5 +164,5 @@ pub fn format(dtype: DType) -> Option<Format> {
 
 /// Compiles the lines for mistral.rs, whose processors of logits are functions over candle.
 #[cfg(doctest)]
-#[doc = include_str!("../../README.md")]
+#[doc = include_str!("../../../README.md")]
 struct Engines;

@@ -1,5 +1,5 @@
 //! ONNX models and archives of PyTorch: planted NaN and infinities, and files with false claims.
-//! `ci/model-oracle` tests files of real writers.
+//! `checker/oracles/numpy/models.py` tests files of real writers.
 
 mod bounds;
 mod checkpoints;

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""The fuzz targets of all products. Writes the first corpus of each: fuzz/targets.py [TARGET...]
+
+A product has its targets in PRODUCT/fuzz. The generator of a target's inputs stands in `SEEDS` of
+seeds.py there; it may yield any bytes that the target can decode. A target without a generator gets
+`bare`. The inputs go to corpus/TARGET/seed-* in the product's folder, beside the findings of
+cargo-fuzz, together with the kept inputs of long runs from corpora/TARGET.hex (see minimise).
+"""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+FUZZ = Path(__file__).resolve().parent
+# One folder of builds for all: fuzz/Cargo.toml is their workspace.
+BUILDS = FUZZ / "target"
+BINARIES = BUILDS / "x86_64-unknown-linux-gnu/release"
+PRODUCTS = ["fuzz", "bindings/c/fuzz", "checker/fuzz", "engines/ops/fuzz", "python/fuzz"]
+# By the name of a target: the folder of its product.
+TARGETS = {
+    file.stem: FUZZ.parent / product
+    for product in PRODUCTS
+    for file in sorted((FUZZ.parent / product / "fuzz_targets").glob("*.rs"))
+}
+
+
+def chosen(names):
+    """These targets, or all."""
+    for name in names:
+        if name not in TARGETS:
+            sys.exit(f"no target {name}: there are {' '.join(TARGETS)}")
+    return names or list(TARGETS)
+
+
+def build(targets):
+    """Builds all targets of the products that these belong to."""
+    for folder in dict.fromkeys(TARGETS[target] for target in targets):
+        command = ["cargo", "+nightly", "fuzz", "build", "--fuzz-dir", folder]
+        subprocess.run([*command, "--target-dir", BUILDS], cwd=FUZZ.parent, check=True)
+
+
+def bare():
+    """For inputs without a fixed layout: an empty one, and ones with some bytes of every kind."""
+    yield b""
+    yield bytes(range(256))
+    for step in (3, 5, 7):
+        yield bytes(i * step % 256 for i in range(512))
+
+
+def generators(folder):
+    """`SEEDS` of a product."""
+    file = folder / "seeds.py"
+    if not file.exists():
+        return {}
+    sys.path[:0] = [str(folder), str(FUZZ)]
+    spec = importlib.util.spec_from_file_location(f"seeds of {folder}", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    del sys.path[:2]
+    return module.SEEDS
+
+
+def write_seeds(targets):
+    for target in targets:
+        place = TARGETS[target]
+        folder = place / "corpus" / target
+        folder.mkdir(parents=True, exist_ok=True)
+        seeds = list(generators(place).get(target, bare)())
+        kept = place / "corpora" / f"{target}.hex"
+        if kept.exists():
+            seeds += [bytes.fromhex(line) for line in kept.read_text().splitlines()]
+        for i, seed in enumerate(seeds):
+            (folder / f"seed-{i:04}").write_bytes(seed)
+        print(f"{target}: {len(seeds)} seeds, {sum(map(len, seeds))} bytes")
+
+
+if __name__ == "__main__":
+    write_seeds(chosen(sys.argv[1:]))
