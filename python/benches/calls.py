@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import timeit
-from collections.abc import Callable
 from typing import Any
 
 import nonfinite as nf
@@ -62,32 +61,20 @@ def calls() -> None:
             "out": np.zeros(64, bool),
             "i": np.arange(64),
         }
+        of_f32 = [
+            "all_finite(a)", "any_nan(a)", 'any(a, "nan")', 'count(a, "nan")', 'position(a, "nan")',
+            "census(a)", 'mask(a, "finite", out)', 'mask(a, "finite", out=out)',
+            "is_finite(a, out)", "is_finite(a)", "assert_finite(a)", "nan_to_num(a)",
+            "nan_to_num(a, copy=False)", "np.isfinite(a, out=out)", "np.isfinite(a)",
+            "np.isfinite(a).all()", "np.nan_to_num(a)",
+        ]  # fmt: skip
+        lines += [("f32", each) for each in of_f32]
         lines += [
-            ("f32", "all_finite(a)"),
-            ("f32", "any_nan(a)"),
-            ("f32", 'any(a, "nan")'),
-            ("f32", 'count(a, "nan")'),
-            ("f32", 'position(a, "nan")'),
-            ("f32", "census(a)"),
-            ("f32", 'mask(a, "finite", out)'),
-            ("f32", 'mask(a, "finite", out=out)'),
-            ("f32", "is_finite(a, out)"),
-            ("f32", "is_finite(a)"),
-            ("f32", "assert_finite(a)"),
-            ("f64", "all_finite(d)"),
-            ("f32 [::2]", "all_finite(s)"),
-            ("f32 8x8 of 8x16", "all_finite(m)"),
-            ("f32, other byte order", "all_finite(w)"),
-            ("int64", "all_finite(i)"),
-            ("f32", "nan_to_num(a)"),
-            ("f32", "nan_to_num(a, copy=False)"),
+            ("f64", "all_finite(d)"), ("f32 [::2]", "all_finite(s)"),
+            ("f32 [::2]", "np.isfinite(s).all()"), ("f32 8x8 of 8x16", "all_finite(m)"),
+            ("f32, other byte order", "all_finite(w)"), ("int64", "all_finite(i)"),
             ("memoryview of f32", "all_finite(v)"),
-            ("f32", "np.isfinite(a, out=out)"),
-            ("f32", "np.isfinite(a)"),
-            ("f32", "np.isfinite(a).all()"),
-            ("f32 [::2]", "np.isfinite(s).all()"),
-            ("f32", "np.nan_to_num(a)"),
-        ]
+        ]  # fmt: skip
         names["v"] = memoryview(names["a"])
     if bottleneck:
         lines.append(("f32", "bn.anynan(a)"))

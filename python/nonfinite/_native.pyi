@@ -87,46 +87,27 @@ def all_finite(x: _Array | float, /, *, threads: int | None = None) -> bool: ...
 def any_nan(x: _Array | float, /, *, threads: int | None = None) -> bool: ...
 @overload
 def any(
-    x: _Array | float,
-    predicate: _Predicate,
-    /,
-    *,
-    axis: None = None,
-    threads: int | None = None,
+    x: _Array | float, predicate: _Predicate, /, *, axis: None = None, threads: int | None = None
 ) -> bool: ...
 @overload
-def any(
-    x: _T, predicate: _Predicate, /, *, axis: int, threads: int | None = None
-) -> _T | bool: ...
+def any(x: _T, predicate: _Predicate, /, *, axis: int, threads: int | None = None) -> _T | bool: ...
 @overload
 def any(
     x: _Array, predicate: _Predicate, /, *, axis: int, threads: int | None = None
 ) -> npt.NDArray[np.bool_] | bool: ...
 @overload
 def all(
-    x: _Array | float,
-    predicate: _Predicate,
-    /,
-    *,
-    axis: None = None,
-    threads: int | None = None,
+    x: _Array | float, predicate: _Predicate, /, *, axis: None = None, threads: int | None = None
 ) -> bool: ...
 @overload
-def all(
-    x: _T, predicate: _Predicate, /, *, axis: int, threads: int | None = None
-) -> _T | bool: ...
+def all(x: _T, predicate: _Predicate, /, *, axis: int, threads: int | None = None) -> _T | bool: ...
 @overload
 def all(
     x: _Array, predicate: _Predicate, /, *, axis: int, threads: int | None = None
 ) -> npt.NDArray[np.bool_] | bool: ...
 @overload
 def count(
-    x: _Array | float,
-    predicate: _Predicate,
-    /,
-    *,
-    axis: None = None,
-    threads: int | None = None,
+    x: _Array | float, predicate: _Predicate, /, *, axis: None = None, threads: int | None = None
 ) -> int: ...
 @overload
 def count(
@@ -138,12 +119,7 @@ def count(
 ) -> npt.NDArray[np.intp] | int: ...
 @overload
 def position(
-    x: _Array | float,
-    predicate: _Predicate,
-    /,
-    *,
-    axis: None = None,
-    threads: int | None = None,
+    x: _Array | float, predicate: _Predicate, /, *, axis: None = None, threads: int | None = None
 ) -> tuple[int, ...] | None: ...
 @overload
 def position(
@@ -154,24 +130,18 @@ def position(
     x: _Array, predicate: _Predicate, /, *, axis: int, threads: int | None = None
 ) -> npt.NDArray[np.intp] | int: ...
 @overload
-def census(
-    x: _Array | float, /, *, axis: None = None, threads: int | None = None
-) -> Census: ...
+def census(x: _Array | float, /, *, axis: None = None, threads: int | None = None) -> Census: ...
 @overload
 def census(
     x: _Array, /, *, axis: int, threads: int | None = None
 ) -> npt.NDArray[np.void] | np.void: ...
 @overload
-def stats(
-    x: _Array | float, /, *, axis: None = None, threads: int | None = None
-) -> Stats: ...
+def stats(x: _Array | float, /, *, axis: None = None, threads: int | None = None) -> Stats: ...
 @overload
 def stats(
     x: _Array, /, *, axis: int, threads: int | None = None
 ) -> npt.NDArray[np.void] | np.void: ...
-def assert_finite(
-    x: _Array | float, /, name: str = "x", *, threads: int | None = None
-) -> None: ...
+def assert_finite(x: _Array | float, /, name: str = "x", *, threads: int | None = None) -> None: ...
 @overload
 def mask(
     x: float, predicate: _Predicate, /, out: None = None, *, threads: int | None = None
@@ -220,26 +190,17 @@ def is_finite(
 def is_finite(x: _Array | float, /, out: _Out, *, threads: int | None = None) -> _Out: ...
 @overload
 def nan_to_num(
-    x: float,
-    copy: bool = True,
-    nan: float = 0.0,
-    posinf: float | None = None,
+    x: float, copy: bool = True, nan: float = 0.0, posinf: float | None = None,
     neginf: float | None = None,
 ) -> float: ...
 @overload
 def nan_to_num(
-    x: Sequence[Any],
-    copy: bool = True,
-    nan: float = 0.0,
-    posinf: float | None = None,
+    x: Sequence[Any], copy: bool = True, nan: float = 0.0, posinf: float | None = None,
     neginf: float | None = None,
 ) -> npt.NDArray[Any]: ...
 @overload
 def nan_to_num(
-    x: _X,
-    copy: bool = True,
-    nan: float = 0.0,
-    posinf: float | None = None,
+    x: _X, copy: bool = True, nan: float = 0.0, posinf: float | None = None,
     neginf: float | None = None,
 ) -> _X: ...
 def unscale_and_check(x: _Array, factor: float, /) -> bool: ...
@@ -258,15 +219,9 @@ class Document:
     def page(self) -> str: ...
     def file(self, number: int) -> Document | None: ...
 
-def check_paths(
-    paths: Sequence[_Path], options: _Options, progress: _Progress
-) -> Document: ...
-def check_one(
-    path: _Path, options: _Options, progress: _Progress
-) -> Document: ...
-def lint_paths(
-    paths: Sequence[_Path], options: _Options, progress: _Progress
-) -> Document: ...
+def check_paths(paths: Sequence[_Path], options: _Options, progress: _Progress) -> Document: ...
+def check_one(path: _Path, options: _Options, progress: _Progress) -> Document: ...
+def lint_paths(paths: Sequence[_Path], options: _Options, progress: _Progress) -> Document: ...
 def list_files(paths: Sequence[_Path], options: _Options) -> list[str]: ...
 def look_at_file(path: _Path, options: _Options) -> str | None: ...
 def merge_paths(

@@ -9,7 +9,7 @@ from typing import Unpack
 import nonfinite._native as _native
 import nonfinite.report as report
 from nonfinite._progress import shown
-from nonfinite.options import Options, Texts, checked
+from nonfinite.options import Options, checked
 from nonfinite.report import FileReport, Report
 
 Path = str | PathLike[str]
@@ -61,9 +61,7 @@ def check(
     return report.report(_native.check_paths(as_list(paths), known, shown(progress)))
 
 
-def check_file(
-    path: Path, *, progress: Progress = False, **options: Unpack[Options]
-) -> FileReport:
+def check_file(path: Path, *, progress: Progress = False, **options: Unpack[Options]) -> FileReport:
     """Check one file for NaN and infinities.
 
     `path` is not taken as a pattern. The options are those of `check`.

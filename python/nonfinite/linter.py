@@ -136,13 +136,8 @@ def lint(
     >>> [(found.rule, found.tensor, found.coordinate) for found in report.errors]
     [('scale-zero', 'a.weight_scale', (0,))]
     """
-    options = {
-        "allow": allow,
-        "warnings": warnings,
-        "strict": strict,
-        "max_bytes": max_bytes,
-        "threads": threads,
-    }
+    options = {"allow": allow, "warnings": warnings, "strict": strict}
+    options |= {"max_bytes": max_bytes, "threads": threads}
     document = _native.lint_paths(as_list(paths), options, shown(progress))
     read: dict[str, Any] = json.loads(document.json())
     read |= {"exit_status": document.status, "_document": document}

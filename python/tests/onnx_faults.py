@@ -59,6 +59,13 @@ def model_of(
     return helper.make_model(graph, opset_imports=opsets, ir_version=9)
 
 
+def body_of(nodes: list[NodeProto], carried: Any, outputs: list[Any]) -> GraphProto:
+    """The body of a Loop that goes on. `carried` is an input of each iteration."""
+    go_on = node("Identity", "go", "again", "keep_going")
+    inputs = [value("i", T.INT64, []), value("go", T.BOOL, []), carried]
+    return graph_of([go_on, *nodes], inputs, [value("again", T.BOOL, []), *outputs])
+
+
 def masked_softmax() -> Case:
     nodes = [
         node("MatMul", "x w", "scores", "scores"),
@@ -140,15 +147,12 @@ def embedding_row() -> Case:
 
 
 def in_loop() -> Case:
-    body = graph_of(
-        [
-            node("Identity", "go", "again", "keep_going"),
-            node("Sub", "carried step", "next", "decrease"),
-            node("Log", "next", "logged", "log_inside"),
-        ],
-        [value("i", T.INT64, []), value("go", T.BOOL, []), value("carried", T.FLOAT, [2])],
-        [value("again", T.BOOL, []), value("next", T.FLOAT, [2]), value("logged", T.FLOAT, [2])],
-    )
+    body = body_of(
+        [node("Sub", "carried step", "next", "decrease"),
+         node("Log", "next", "logged", "log_inside")],
+        value("carried", T.FLOAT, [2]),
+        [value("next", T.FLOAT, [2]), value("logged", T.FLOAT, [2])],
+    )  # fmt: skip
     nodes = [
         node("Add", "x x", "start", "start"),
         node("Loop", "trips yes start", "last y", "loop", body=body),
@@ -290,14 +294,8 @@ def half_weight() -> Case:
 
 
 def loop_in_if() -> Case:
-    body = graph_of(
-        [
-            node("Identity", "go", "again", "keep_going"),
-            node("Mul", "carried carried", "next", "square_inside"),
-        ],
-        [value("i", T.INT64, []), value("go", T.BOOL, []), value("carried", T.FLOAT, [1])],
-        [value("again", T.BOOL, []), value("next", T.FLOAT, [1])],
-    )
+    nodes = [node("Mul", "carried carried", "next", "square_inside")]
+    body = body_of(nodes, value("carried", T.FLOAT, [1]), [value("next", T.FLOAT, [1])])
     yes = graph_of([node("Loop", "trips go_on x", "t", "loop", body=body)], [], [value("t")])
     no = graph_of([node("Neg", "x", "e", "negate")], [], [value("e")])
     nodes = [node("If", "flag", "y", "choose", then_branch=yes, else_branch=no)]
@@ -324,4 +322,114 @@ CASES: list[Callable[[], Case]] = [
     folded_constant, fused_product, negative_variance, power_of_negative, reciprocal_of_zero,
     uninitialised_buffer, arccosine_beyond_one, half_weight, loop_in_if,
     hidden_half_overflow,
+]  # fmt: skip
+
+
+def blocked_layout() -> Case:
+    """Convolutions that the runtime fuses, and computes in blocks of channels."""
+    nodes = [
+        node("Conv", "x w b", "c1", "conv_1"), node("Relu", "c1", "r1", "relu_1"),
+        node("Conv", "r1 w2", "c2", "conv_2"), node("Add", "c2 r1", "a", "add"),
+        node("Relu", "a", "r2", "relu_2"), node("MaxPool", "r2", "m", "pool", kernel_shape=[2, 2]),
+        node("GlobalAveragePool", "m", "g", "mean"), node("Log", "g", "y", "log"),
+    ]  # fmt: skip
+    bias = np.ones(16, np.float32)
+    bias[3] = NAN
+    weights = {"w": np.ones((16, 3, 3, 3), "f"), "b": bias, "w2": np.ones((16, 16, 1, 1), "f")}
+    made = model_of(nodes, weights, [value("x", T.FLOAT, [1, 3, 16, 16])])
+    return Case(made, {"x": np.ones((1, 3, 16, 16), "f")}, "conv_1", "entry",
+                coordinate=(0, 3, 0, 0))  # fmt: skip
+
+
+def moved_transposes() -> Case:
+    """The runtime moves the Transpose through all nodes behind it, and renames the tensors."""
+    nodes = [
+        node("Transpose", "x", "t", "Transpose13", perm=[0, 2, 3, 1]),
+        node("Neg", "t", "n", "negate"), node("Add", "n c", "a", "add"),
+        node("Div", "a c", "d", "divide"), node("Log", "d", "l", "log"),
+        node("Mul", "l c", "e", "mul"),
+        node("Transpose", "e", "y", "Transpose14", perm=[0, 3, 1, 2]),
+    ]  # fmt: skip
+    made = model_of(nodes, {"c": f32(2)}, [value("x", T.FLOAT, [1, 3, 4, 5])],
+                    [value("y", T.FLOAT, [1, 3, 4, 5])])  # fmt: skip
+    x = np.ones((1, 3, 4, 5), np.float32)
+    x[0, 2, 3, 4] = 5
+    return Case(made, {"x": x}, "log", "origin", coordinate=(0, 3, 4, 2))
+
+
+def half_convolution() -> Case:
+    nodes = [
+        node("Mul", "x x", "p", "square"), node("Conv", "p w", "q", "conv"),
+        node("Relu", "q", "r", "relu"), node("Add", "r one", "s", "add"),
+        node("Sqrt", "s", "t", "root"), node("Log", "minus", "u", "log"),
+        node("Sub", "t u", "y", "difference"),
+    ]  # fmt: skip
+    weights = {"w": np.ones((2, 1, 3, 3), np.float16), "one": np.ones(1, np.float16)}
+    inputs = [value("x", T.FLOAT16, [1, 1, 8, 8]), value("minus", T.FLOAT16, [1])]
+    made = model_of(nodes, weights, inputs, [value("y", T.FLOAT16)])
+    arrays = {"x": np.ones((1, 1, 8, 8), np.float16), "minus": np.array([-1], np.float16)}
+    return Case(made, arrays, "log", "origin", coordinate=(0,))
+
+
+def bad_half_input() -> Case:
+    nodes = [node("Neg", "x", "n", "negate"), node("MatMul", "n w", "y", "product")]
+    made = model_of(nodes, {"w": np.ones((2, 2), np.float16)}, [value("x", T.FLOAT16, [2, 2])],
+                    [value("y", T.FLOAT16)])  # fmt: skip
+    return Case(made, {"x": np.array([[1, INF], [1, 1]], np.float16)}, "negate", "entry")
+
+
+def constant_branch() -> Case:
+    """The runtime puts the nodes of the branch into the main graph."""
+    yes = graph_of([node("Sub", "x two", "s", "subtract"), node("Log", "s", "t", "log")],
+                   [], [value("t", T.FLOAT, [2])])  # fmt: skip
+    no = graph_of([node("Mul", "x two", "e", "double")], [], [value("e", T.FLOAT, [2])])
+    nodes = [node("If", "flag", "branch", "choose", then_branch=yes, else_branch=no),
+             node("Add", "branch x", "y", "add")]  # fmt: skip
+    made = model_of(nodes, {"flag": np.array(True), "two": f32(2)}, [value("x", T.FLOAT, [2])])
+    return Case(made, {"x": f32(3, 1)}, "log", "origin", "choose.then_branch", coordinate=(1,))
+
+
+def split_operator() -> Case:
+    """The runtime has no kernel of Mish, and computes it with several nodes."""
+    nodes = [node("Mul", "x x", "p", "square"), node("Mish", "p", "m", "mish"),
+             node("Sqrt", "m", "y", "root")]  # fmt: skip
+    return Case(model_of(nodes), {"x": f32(1, 1e30)}, "square", "origin", coordinate=(1,))
+
+
+def function_of_the_model() -> Case:
+    inside = [node("Sub", "a a", "t", "inside_1"), node("Log", "t", "u", "inside_2"),
+              node("Add", "u a", "b", "inside_3")]  # fmt: skip
+    opset = helper.make_opsetid("", 20)
+    function = helper.make_function("own", "Act", ["a"], ["b"], inside, [opset])
+    nodes = [node("Neg", "x", "n", "negate"), node("Act", "n", "f", "call", domain="own"),
+             node("Mul", "f n", "y", "mul")]  # fmt: skip
+    made = model_of(nodes)
+    made.functions.append(function)
+    made.opset_import.append(helper.make_opsetid("own", 1))
+    return Case(made, {"x": f32(1, 2)}, "call", "origin")
+
+
+def fused_normalisation() -> Case:
+    """LayerNorm in its parts, with a bad scale, and a gate behind it."""
+    nodes = [
+        node("ReduceMean", "x axis", "mean", "mean"), node("Sub", "x mean", "centred", "centre"),
+        node("Pow", "centred two", "squares", "square"),
+        node("ReduceMean", "squares axis", "variance", "variance"),
+        node("Add", "variance eps", "safe", "safe"), node("Sqrt", "safe", "deviation", "deviation"),
+        node("Div", "centred deviation", "n", "divide"), node("Mul", "n scale", "m", "scale"),
+        node("Add", "m shift", "o", "shift"), node("Sigmoid", "o", "s", "sigmoid"),
+        node("Mul", "o s", "y", "gate"),
+    ]  # fmt: skip
+    scale = np.ones(4, np.float32)
+    scale[2] = INF
+    weights = {"axis": np.array([-1]), "two": f32(2).reshape(()), "eps": f32(1e-5).reshape(()),
+               "scale": scale, "shift": np.zeros(4, np.float32)}  # fmt: skip
+    made = model_of(nodes, weights, [value("x", T.FLOAT, [2, 4])], [value("y", T.FLOAT, [2, 4])])
+    x = np.array([[1, 2, 3, 4], [4, 3, 2, 1]], np.float32)
+    return Case(made, {"x": x}, "scale", "entry", coordinate=(0, 2))
+
+
+MADE_BY_THE_RUNTIME: list[Callable[[], Case]] = [
+    blocked_layout, moved_transposes, half_convolution, bad_half_input, constant_branch,
+    split_operator, function_of_the_model, fused_normalisation,
 ]  # fmt: skip

@@ -165,57 +165,6 @@ def test_dlpack_copy() -> None:
     assert x[0] == 1
 
 
-class DLTensor(ctypes.Structure):
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        *[(name, ctypes.c_int32) for name in ("device_type", "device_id", "ndim")],
-        ("code", ctypes.c_uint8),
-        ("bits", ctypes.c_uint8),
-        ("lanes", ctypes.c_uint16),
-        *[(name, ctypes.c_void_p) for name in ("shape", "strides")],
-        ("byte_offset", ctypes.c_uint64),
-    ]
-
-
-def test_exchange_api_with_null_pointers() -> None:
-    """An element without dimensions needs neither sizes nor strides."""
-    data, strides = (ctypes.c_float * 2)(1, NAN), (ctypes.c_int64 * 1)(0)
-    described = [
-        DLTensor(ctypes.addressof(data), 1, 0, 0, 2, 32, 1, None, pointer, offset)
-        for pointer in (None, ctypes.addressof(strides))
-        for offset in (0, 4)
-    ]
-
-    @ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(DLTensor))
-    def describe(x: object, out: object) -> int:
-        out[0] = described[x.number]
-        return 0
-
-    class Exchange(ctypes.Structure):
-        _fields_ = [
-            *[(name, ctypes.c_uint32) for name in ("major", "minor")],
-            *[(name, ctypes.c_void_p) for name in ("previous", "allocate", "owned", "object")],
-            ("describe", type(describe)),
-            ("stream", ctypes.c_void_p),
-        ]
-
-    exchange, name = Exchange(major=1, minor=3, describe=describe), b"dlpack_exchange_api"
-    capsule = ctypes.pythonapi.PyCapsule_New
-    capsule.restype = ctypes.py_object
-    capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-
-    class Tensor:
-        __dlpack_c_exchange_api__ = capsule(ctypes.addressof(exchange), name, None)
-
-        def __init__(self, number: int) -> None:
-            self.number = number
-
-    for _ in range(3):
-        for number in range(4):
-            assert nf.any_nan(Tensor(number)) is bool(number % 2)
-            assert nf.is_nan(Tensor(number)) is bool(number % 2)
-
-
 @pytest.mark.parametrize(
     ("device", "name"), [((2, 1), "CUDA"), ((8, 0), "Metal"), ((10, 0), "ROCm"), ((7, 0), "type 7")]
 )

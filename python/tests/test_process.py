@@ -103,33 +103,6 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     run(program)
 
 
-def test_import_needs_no_numpy() -> None:
-    program = """
-import sys, array, nonfinite as nf
-assert "numpy" not in sys.modules and "torch" not in sys.modules
-assert nf.all_finite(array.array("f", [1, 2]))
-assert "numpy" not in sys.modules
-"""
-    run(program)
-
-
-def test_trace_names_all_that_is_missing() -> None:
-    program = """
-import importlib.util
-found = importlib.util.find_spec
-gone = ("onnx", "onnxruntime", "nonfinite_onnxruntime")
-importlib.util.find_spec = lambda name: None if name in gone else found(name)
-import nonfinite
-try:
-    nonfinite.trace_onnx
-except ImportError as error:
-    assert all(name in str(error) for name in gone), error
-else:
-    raise AssertionError
-"""
-    run(program)
-
-
 def test_without_numpy() -> None:
     program = """
 import sys, array

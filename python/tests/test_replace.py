@@ -34,9 +34,7 @@ def same(a: np.ndarray, b: np.ndarray) -> bool:
     st.none() | NUMBERS,
     st.none() | NUMBERS,
 )
-def test_as_numpy(
-    x: np.ndarray, nan: float, posinf: float | None, neginf: float | None
-) -> None:
+def test_as_numpy(x: np.ndarray, nan: float, posinf: float | None, neginf: float | None) -> None:
     with np.errstate(all="ignore"):
         want = np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
         before = x.copy()

@@ -11,24 +11,14 @@ import ml_dtypes
 import numpy as np
 import onnx
 import pytest
-from onnx_faults import (
-    CASES,
-    INF,
-    NAN,
-    Case,
-    embedding_row,
-    f32,
-    graph_of,
-    hidden_half_overflow,
-    log_of_negative,
-    masked_softmax,
-    model_of,
-    node,
-    value,
-)
 from onnx import TensorProto as T
 from onnx import helper
+from onnx_faults import (
+    CASES, INF, MADE_BY_THE_RUNTIME, NAN, Case, body_of, embedding_row, f32, graph_of,
+    hidden_half_overflow, log_of_negative, masked_softmax, model_of, node, value,
+)  # fmt: skip
 
+import nonfinite
 from nonfinite.trace.command import main
 from nonfinite.trace.model import Graph
 from nonfinite.trace.native import Library
@@ -36,7 +26,7 @@ from nonfinite.trace.onnx import trace_onnx
 from nonfinite.trace.weights import bad_weights
 
 
-@pytest.mark.parametrize("make", CASES, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", [*CASES, *MADE_BY_THE_RUNTIME], ids=lambda make: make.__name__)
 @pytest.mark.parametrize("level", [None, "ORIGINAL"])
 def test_fault_is_named(make, level):
     case: Case = make()
@@ -59,12 +49,11 @@ def branch_in(outer_trips):
     yes = graph_of([node("Sub", "carried one", "less", "less"), node("Log", "less", "t", "log")],
                    [], [value("t", T.FLOAT, [1])])  # fmt: skip
     no = graph_of([node("Mul", "carried one", "e", "same")], [], [value("e", T.FLOAT, [1])])
-    body = graph_of(
-        [node("Identity", "go", "again", "keep_going"), node("Greater", "i two", "late", "late"),
-         node("Sub", "carried one", "next", "decrease"),
+    body = body_of(
+        [node("Greater", "i two", "late", "late"), node("Sub", "carried one", "next", "decrease"),
          node("If", "late", "branch", "choose", then_branch=yes, else_branch=no)],
-        [value("i", T.INT64, []), value("go", T.BOOL, []), value("carried", T.FLOAT, [1])],
-        [value("again", T.BOOL, []), value("next", T.FLOAT, [1]), value("branch", T.FLOAT, [1])],
+        value("carried", T.FLOAT, [1]),
+        [value("next", T.FLOAT, [1]), value("branch", T.FLOAT, [1])],
     )  # fmt: skip
     loop = node("Loop", "trips yes x", "last y", "loop", body=body)
     weights = {"trips": np.array(8), "yes": np.array(True), "one": f32(1), "two": np.array(2)}
@@ -100,11 +89,10 @@ def test_the_iteration_of_a_branch_in_a_loop(level):
 
 
 def test_iterations_are_told_of_other_findings_too():
-    body = graph_of(
-        [node("Identity", "go", "again", "again"), node("Exp", "c", "e", "exp"),
-         node("Reciprocal", "e", "r", "reciprocal"), node("Add", "c ten", "next", "add")],
-        [value("i", T.INT64, []), value("go", T.BOOL, []), value("c", T.FLOAT, [1])],
-        [value("again", T.BOOL, []), value("next", T.FLOAT, [1]), value("r", T.FLOAT, [1])],
+    body = body_of(
+        [node("Exp", "c", "e", "exp"), node("Reciprocal", "e", "r", "reciprocal"),
+         node("Add", "c ten", "next", "add")],
+        value("c", T.FLOAT, [1]), [value("next", T.FLOAT, [1]), value("r", T.FLOAT, [1])],
     )  # fmt: skip
     nodes = [node("Loop", "trips yes x", "l y", "loop", body=body)]
     weights = {"trips": np.array(12), "yes": np.array(True), "ten": f32(10)}
@@ -163,12 +151,8 @@ def test_overflow_of_a_cast_that_the_runtime_leaves_out(level):
 
 def test_hidden_overflow_inside_of_a_loop():
     """The types of the body are those of what the loop passes to it."""
-    body = graph_of(
-        [node("Identity", "go", "again", "keep_going"), node("Add", "carried carried", "d", "add"),
-         node("Mul", "d small", "next", "scale")],
-        [value("i", T.INT64, []), value("go", T.BOOL, []), value("carried", T.FLOAT16, [1])],
-        [value("again", T.BOOL, []), value("next", T.FLOAT16, [1])],
-    )  # fmt: skip
+    nodes = [node("Add", "carried carried", "d", "add"), node("Mul", "d small", "next", "scale")]
+    body = body_of(nodes, value("carried", T.FLOAT16, [1]), [value("next", T.FLOAT16, [1])])
     nodes = [node("Loop", "trips yes x", "y", "loop", body=body)]
     weights = {"trips": np.array(3), "yes": np.array(True), "small": np.array([0.75], np.float16)}
     made = model_of(nodes, weights, [value("x", T.FLOAT16, [1])], [value("y", T.FLOAT16)])
@@ -185,8 +169,6 @@ def test_an_overflow_that_the_runtime_shows_is_an_origin():
     report = trace_onnx(made, {"x": np.array([1000], np.float16)})
     assert (report.first.node, report.first.kind) == ("square", "origin")
     assert (len(report.findings), report.bad_outputs) == (1, ("y", "z"))
-
-
 
 
 def test_the_answers_do_not_depend_on_threads():
@@ -335,12 +317,9 @@ def test_scale_of_dynamic_quantisation():
 
 def test_bad_values_beyond_the_table_are_not_clean():
     """The iterations of a loop fill the table with infinities that end in it."""
-    body = graph_of(
-        [node("Identity", "go", "again", "again"), node("Exp", "c", "e", "exp"),
-         node("Reciprocal", "e", "r", "reciprocal"), node("Add", "r c", "next", "add")],
-        [value("i", T.INT64, []), value("go", T.BOOL, []), value("c", T.FLOAT, [1])],
-        [value("again", T.BOOL, []), value("next", T.FLOAT, [1])],
-    )  # fmt: skip
+    nodes = [node("Exp", "c", "e", "exp"), node("Reciprocal", "e", "r", "reciprocal"),
+             node("Add", "r c", "next", "add")]  # fmt: skip
+    body = body_of(nodes, value("c", T.FLOAT, [1]), [value("next", T.FLOAT, [1])])
     nodes = [node("Loop", "trips yes x", "l", "loop", body=body), node("Sub", "l l", "d", "zero"),
              node("Reciprocal", "d", "y", "last")]  # fmt: skip
     made = model_of(nodes, {"trips": np.array(1 << 14), "yes": np.array(True)},
@@ -612,13 +591,18 @@ def test_files_that_are_no_models(tmp_path, capsys):
     assert f"{arrays} has an array that is not of numbers" in capsys.readouterr().err
 
 
-def test_the_command_names_packages_that_are_missing(capsys, monkeypatch):
+def test_packages_that_are_missing_are_named(capsys, monkeypatch):
+    gone = ("onnx", "onnxruntime", "nonfinite_onnxruntime")
     for name in [each for each in sys.modules if each.startswith("nonfinite.trace.")]:
         if name != "nonfinite.trace.command":
             monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "onnx", None)
+    for name in gone:
+        monkeypatch.setitem(sys.modules, name, None)
     assert main(["m.onnx", "--input", "x.npz"]) == 2
-    assert INSTALL in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert INSTALL in told and ", ".join(gone) in told
+    with pytest.raises(ImportError, match=", ".join(gone)):
+        nonfinite.trace_onnx
 
 
 INSTALL = "pip install './python[trace]' ./engines/onnxruntime"
@@ -715,10 +699,7 @@ def test_sequences_are_looked_through():
     # Out of a branch, and out of the iterations of a loop.
     typed = [helper.make_tensor_sequence_value_info(name, T.FLOAT, None) for name in "str"]
     log, flag = node("Log", "x", "l", "log"), value("flag", T.BOOL, [])
-    body = graph_of([node("Identity", "go", "again", "again"), log,
-                     node("SequenceInsert", "t l", "s", "insert")],
-                    [value("i", T.INT64, []), value("go", T.BOOL, []), typed[1]],
-                    [value("again", T.BOOL, []), typed[0]])  # fmt: skip
+    body = body_of([log, node("SequenceInsert", "t l", "s", "insert")], typed[1], typed[:1])
     yes = graph_of([log, node("SequenceConstruct", "l l", "s", "sequence")], [], typed[:1])
     no = graph_of([node("SequenceConstruct", "x x", "t", "other")], [], typed[1:2])
     branch = node("If", "flag", "r", "if", then_branch=yes, else_branch=no)

@@ -4,13 +4,11 @@ import pytest
 import torch
 from torch import nn
 from torch.utils._python_dispatch import _disable_current_modes
-from torch_faults import NAN, Faulty, Logarithm, Root, line_of
+from torch_faults import NAN, Faulty, Logarithm, Root, X, finding_of, line_of
 from torch_losses import SOURCE, squared_error
 from torch_losses import line_of as line_in
 
-from nonfinite.torch import BadValueError, watch
-
-X = torch.ones(3, 4)
+from nonfinite.torch import watch
 
 
 def whole(model, backend):
@@ -39,12 +37,6 @@ WAYS = [
     (a_part, "aot_eager"),
     (a_part_in_place, "inductor"),
 ]
-
-
-def finding_of(model, train, **options):
-    with pytest.raises(BadValueError) as error, watch(model, **options):
-        train()
-    return error.value.finding
 
 
 @pytest.fixture(autouse=True)

@@ -7,12 +7,11 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch_faults import INF, NAN, Faulty, line_of
+from torch_faults import INF, MODES, NAN, Faulty, Of, WithLayer, line_of
 
 from nonfinite.torch import watch
 
 HERE = Path(__file__)
-MODES = [{}, {"operations": True}, {"once_a_step": True}]
 EYE = torch.eye(4, dtype=torch.bool)
 
 
@@ -26,21 +25,12 @@ def assigned(y, index):
     return made
 
 
-class Inner(nn.Module):
-    def __init__(self, make):
-        super().__init__()
-        self.make = make
-
-    def forward(self, x):
-        return self.make(x)
-
-
-class Nearest(nn.Module):
+class Nearest(WithLayer):
     """A module inside fills +Inf in, and the model takes the minimum."""
 
     def __init__(self, make):
         super().__init__()
-        self.layer, self.inner = nn.Linear(4, 4), Inner(make)
+        self.inner = Of(make)
 
     def forward(self, x):
         return self.inner(self.layer(x)).min(-1).values
@@ -75,10 +65,10 @@ def test_infinities_that_are_filled_in(name, options):
     assert found.findings == [], str(found.first)
 
 
-class Fills(nn.Module):
+class Fills(WithLayer):
     def __init__(self):
         super().__init__()
-        self.layer, self.fill = nn.Linear(4, 4), Inner(FILLED["masked_fill"])
+        self.fill = Of(FILLED["masked_fill"])
         self.factor, self.subtracts = 1.0, False
 
     def forward(self, x):
@@ -101,11 +91,42 @@ def test_what_is_filled_in_hides_no_fault(options):
     assert nan.line == line_of("NaN of filled", HERE)
 
 
+def not_a_number(y):
+    return y + torch.full((4, 4), -1.0).log()
+
+
+def overflow(y):
+    return y * 0 + torch.full((4, 4), 3e38) * 9
+
+
+class Mended(Nearest):
+    def forward(self, x):
+        return self.inner(self.layer(x)).nan_to_num(0, 0, 0)
+
+
+@pytest.mark.usefixtures("away")
+@pytest.mark.parametrize(
+    "fill,fault", [(-INF, not_a_number), (-INF, overflow), (INF, not_a_number)]
+)
+def test_what_is_filled_in_on_a_device_hides_no_fault(fill, fault):
+    """A module that has filled infinities in for some steps is still looked at."""
+    model = Mended(lambda y: y.masked_fill(EYE, fill))
+    with watch(model, on_bad="record") as found:
+        for _ in range(3):
+            model(torch.ones(4, 4)).mean().backward()
+        assert found.findings == []
+        model.inner.make = lambda y: fault(y).masked_fill(EYE, fill)
+        model(torch.ones(4, 4)).mean().backward()
+    [finding] = found.findings
+    assert (finding.module, finding.kind) == ("inner", "origin")
+    assert finding.outputs[0].nan if fault is not_a_number else finding.outputs[0].pos_inf
+
+
 @pytest.mark.parametrize("options", MODES, ids=str)
 def test_modules_whose_infinities_are_allowed(options):
     """By the path, with `*`, or the module itself. NaN is a fault there, too."""
     def of(value):
-        return Faulty(nn.Sequential(Inner(lambda x: (x * 0 + value).log().clamp(max=0)), nn.ReLU()))
+        return Faulty(nn.Sequential(Of(lambda x: (x * 0 + value).log().clamp(max=0)), nn.ReLU()))
 
     def findings(model, allow):
         with watch(model, on_bad="record", allow=allow, **options) as found:
@@ -303,13 +324,9 @@ def nanmean():
     return model, step
 
 
-class Padded(nn.Module):
+class Padded(WithLayer):
     """Sequences of several lengths, filled up with +Inf before the minimum and -Inf before the
     maximum."""
-
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(4, 4)
 
     def forward(self, rows, lengths):
         rows = self.layer(rows).split(lengths)
@@ -326,12 +343,11 @@ def padding_with_inf():
     return model, step
 
 
-class Quantised(nn.Module):
+class Quantised(WithLayer):
     """Observers begin at +Inf and -Inf, as those of torch.ao do."""
 
     def __init__(self):
         super().__init__()
-        self.layer = nn.Linear(4, 4)
         self.register_buffer("low", torch.tensor(INF))
         self.register_buffer("high", torch.tensor(-INF))
 

@@ -7,13 +7,11 @@ from pathlib import Path
 import pytest
 import torch
 from torch import nn
-from torch_faults import Root, line_of
+from torch_faults import MODES, Root, WithLayer, X, line_of
 
 from nonfinite.torch import watch
 
 HERE = Path(__file__)
-MODES = [{}, {"operations": True}, {"once_a_step": True}]
-X = torch.ones(3, 4)
 
 
 def modes():
@@ -24,21 +22,13 @@ def backward_of_torch():
     return torch.autograd._engine_run_backward
 
 
-class Masked(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(4, 4)
-
+class Masked(WithLayer):
     def forward(self, x):
         mask = torch.ones(3, 4, dtype=torch.bool).triu(1)
         return self.layer(x).masked_fill(mask, -torch.inf).softmax(-1)
 
 
-class Overflowing(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(4, 4)
-
+class Overflowing(WithLayer):
     def forward(self, x):
         return self.layer(x) / 0
 
@@ -88,12 +78,12 @@ def test_a_mask_that_the_program_keeps_is_still_known():
     assert (finding.call, finding.kind, finding.line) == (2, "intended", line_of("kept mask", HERE))
 
 
-class Deep(nn.Module):
+class Deep(WithLayer):
     """A model with a bad gradient inside."""
 
     def __init__(self):
         super().__init__()
-        self.layer, self.root = nn.Linear(4, 4), Root()
+        self.root = Root()
 
     def forward(self, x):
         return self.root(self.layer(x) * 0) + self.layer(x)
@@ -354,12 +344,10 @@ def test_another_package_wraps_the_function_of_torch():
     assert calls == [1]
 
 
-class Turning(nn.Module):
+class Turning(WithLayer):
     """Bad when told so."""
 
-    def __init__(self):
-        super().__init__()
-        self.layer, self.bad = nn.Linear(4, 4), False
+    bad = False
 
     def forward(self, x):
         return self.layer(x) / (0 if self.bad else 1)

@@ -14,13 +14,11 @@ from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
 from torch.distributed.tensor import Replicate, Shard, distribute_tensor
 from torch.distributed.tensor.parallel import ColwiseParallel, parallelize_module
 from torch.nn.attention.flex_attention import flex_attention
-from torch_faults import Faulty, Logarithm
+from torch_faults import MODES, Faulty, Logarithm, X
 from torch_losses import function_of_the_program
 
 from nonfinite.torch import UnsupportedError, private, watch
 
-X = torch.ones(3, 4)
-MODES = [{}, {"operations": True}, {"once_a_step": True}]
 NOTHING, PARTS = "saw no call of the model", "none of the model itself"
 
 

@@ -1,15 +1,22 @@
 """Models of torch with one fault each. The line of each fault ends with `# fault: NAME`."""
 
 import math
+import os
 from pathlib import Path
 
+import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
+from nonfinite.torch import BadValueError, watch
+
 SOURCE = Path(__file__)
 INF, NAN = math.inf, math.nan
+# The options of a watch.
+MODES = [{}, {"operations": True}, {"once_a_step": True}]
+X = torch.ones(3, 4)
 
 
 def line_of(name, source=SOURCE):
@@ -17,6 +24,38 @@ def line_of(name, source=SOURCE):
     found = [n for n, line in enumerate(lines, 1) if line.endswith(f"# fault: {name}")]
     assert len(found) == 1, name
     return found[0]
+
+
+def finding_of(model, train, **options):
+    torch.manual_seed(0)
+    with pytest.raises(BadValueError) as error, watch(model, **options):
+        train()
+    return error.value.finding
+
+
+def operator_of(operator, options):
+    """On a device a node of autograd outside of the model is named, and not the operation in it."""
+    is_node = os.environ.get("NONFINITE_AWAY") and "operations" not in options
+    return operator.rpartition(" in ")[2] if is_node else operator
+
+
+class WithLayer(nn.Module):
+    """A model of which only `forward` is missing."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+
+class Of(nn.Module):
+    """What a function computes."""
+
+    def __init__(self, make):
+        super().__init__()
+        self.make = make
+
+    def forward(self, *inputs):
+        return self.make(*inputs)
 
 
 class Faulty(nn.Module):
@@ -261,14 +300,6 @@ def train(model, x, rate, steps):
         loss = model(x).square().mean()  # fault: squared outputs
         loss.backward()
         optimizer.step()  # fault: optimizer
-
-
-def diverged():
-    """The state before the step that overflows: the weights are about 1e21."""
-    torch.manual_seed(0)
-    model, x = Regression(), torch.randn(16, 4)
-    train(model, x, 1e6, 2)
-    return model, x
 
 
 TOKENS = torch.tensor([1, 2])

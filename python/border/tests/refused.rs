@@ -58,6 +58,13 @@ fn tensors() {
         assert_layout(read(&tensor));
         assert_eq!(flat(tensor), None);
     }
+    // An element without dimensions needs neither sizes nor strides.
+    for (shape, strides) in [(null(), null()), (null(), good.strides), (good.shape, null())] {
+        let one = Tensor { ndim: 0, byte_offset: 4, shape, strides, ..good };
+        assert_eq!(flat(one), None);
+        let nan = read(&one).expect("an element").view().expect("a view").census().nan;
+        assert_eq!((nan.count, nan.first), (1, Some(0)));
+    }
     // Without elements any stride will do.
     let mut empty = read(&tensor(&mut data, &[0, 3], &[1, i64::MIN])).expect("an empty tensor");
     assert_eq!(empty.block_mut(), Some(&mut [][..]));

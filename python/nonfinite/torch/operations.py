@@ -113,9 +113,7 @@ class Operations(private.TorchDispatchMode):
         self._next_node = private.next_number()
         return super().__enter__()
 
-    def __torch_dispatch__(
-        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         # Inside of a compiled function Dynamo would compile the look.
         run = self._run if private.callback() is None else self._uncompiled
         return run(func, args, kwargs or {})

@@ -153,9 +153,7 @@ def _takes(value: ValueInfoProto) -> str:
     return f"[{', '.join(sizes)}]"
 
 
-def _random(
-    value: ValueInfoProto, shape: Sequence[int], source: np.random.Generator
-) -> np.ndarray:
+def _random(value: ValueInfoProto, shape: Sequence[int], source: np.random.Generator) -> np.ndarray:
     tensor = value.type.tensor_type
     if tensor.elem_type in BITS:
         wide = source.standard_normal(shape, np.float32)
@@ -177,9 +175,7 @@ def _array(value: ValueInfoProto, given: Any) -> np.ndarray:
         return array
     dtype = helper.tensor_dtype_to_np_dtype(element)
     if array.dtype not in ((dtype, BITS[element]) if element in BITS else (dtype,)):
-        raise ValueError(
-            f"input {value.name} has the dtype {array.dtype}; the model takes {dtype}"
-        )
+        raise ValueError(f"input {value.name} has the dtype {array.dtype}; the model takes {dtype}")
     return array
 
 

@@ -1,8 +1,9 @@
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
 """`trace_onnx`: runs a model, and names the node that made the first NaN or infinity.
 
-1. Each node of the model gets a number as its name, and ONNX Runtime writes its optimised graph
-   (level ALL; if the result does not load, EXTENDED, BASIC, and ORIGINAL: without optimisation).
+1. Each node of the model gets a number as its name (`source.py`), and ONNX Runtime writes its
+   optimised graph (level ALL; if the result does not load, EXTENDED, BASIC, and ORIGINAL: without
+   optimisation).
 2. By the numbers and the names of tensors, each node and tensor of that graph is told as the one of
    the model for which it stands (`names.py`).
 3. Sinks go behind nodes that can make bad values, also in the graphs of If, Loop and Scan
@@ -16,10 +17,9 @@
 """
 
 import dataclasses
-import fnmatch
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,30 +34,18 @@ if _missing := [name for name in _needed if find_spec(name) is None]:
 
 import numpy as np
 import onnx
-from google.protobuf.message import DecodeError
 from onnx import GraphProto, ModelProto
 
 from nonfinite.trace import inputs as inputs_
-from nonfinite.trace.model import Graph, Key, NodePlace
-from nonfinite.trace.names import tag, untagged
-from nonfinite.trace.native import FLOATS, Library
-from nonfinite.trace.overflow import halves
-from nonfinite.trace.prepare import LEVELS, Prepared, TraceOptions
+from nonfinite.trace.model import Key
+from nonfinite.trace.names import untagged
+from nonfinite.trace.native import Library
+from nonfinite.trace.prepare import Prepared
 from nonfinite.trace.report import Trace
 from nonfinite.trace.results import Look
 from nonfinite.trace.run import Run
-from nonfinite.trace.weights import bad_weights, moved_out
-
-# Files of models that are often tried.
-OTHERS = {
-    ".pb": "a TensorFlow model",
-    ".tflite": "a TensorFlow Lite model",
-    ".mlmodel": "a Core ML model",
-    ".pt": "a file of torch",
-    ".pth": "a file of torch",
-    ".safetensors": "a file of weights",
-    ".gguf": "a GGUF model",
-}
+from nonfinite.trace.source import LEVELS, Source, TraceOptions
+from nonfinite.trace.weights import bad_weights
 
 
 def trace_onnx(
@@ -108,15 +96,15 @@ def trace_onnx(
             onnx.save(model, str(path))
         else:
             path, title = Path(model), os.fspath(model)
-        tracer = Tracer(path, Path(folder), TraceOptions(Library(), threads, custom_ops), allow)
-        graph = tracer.model.graph
+        source = Source(path, Path(folder), TraceOptions(Library(), threads, custom_ops), allow)
+        graph = source.model.graph
         options = dims or {}, shapes or {}, values or {}, seed
         given: Mapping[str, Any] = {} if inputs is None else inputs
         arrays = inputs_.complete(graph, given, *options)
         inputs_.fit(graph, arrays)
         random = {name: array for name, array in arrays.items() if name not in given}
         try:
-            report = tracer.trace(title, arrays, level, full)
+            report = Tracer(source).trace(title, arrays, level, full)
         except Exception as error:
             for note in _what_to_give(graph, random):
                 error.add_note(note)
@@ -125,7 +113,7 @@ def trace_onnx(
     if random:
         notes.insert(0, f"the inputs are random: {inputs_.sizes(random)}")
     notes += [f"allow: no node and no output of a node has the name {name!r}"
-              for name in tracer.unknown()]  # fmt: skip
+              for name in source.unknown()]  # fmt: skip
     return dataclasses.replace(report, notes=(*notes, *report.notes))
 
 
@@ -143,78 +131,24 @@ def _what_to_give(graph: GraphProto, random: Mapping[str, np.ndarray]) -> list[s
     ]  # fmt: skip
 
 
-def _has(nodes: Iterable[NodePlace], pattern: str) -> bool:
-    """Whether a node or one of its outputs has a name of the allow-list."""
-    names = (name for node in nodes for name in (node.label, *node.proto.output))
-    return any(fnmatch.fnmatchcase(name, pattern) for name in names)
-
-
-def load(path: Path) -> ModelProto:
-    """The model without its external weights. Raises ValueError for a file that is no model."""
-    other_format = OTHERS.get(path.suffix.lower())
-    if other_format and path.exists():
-        raise ValueError(f"{path} is {other_format}, no ONNX model: convert it to ONNX first")
-    try:
-        model = onnx.load(str(path), load_external_data=False)
-    except DecodeError as error:
-        raise ValueError(f"{path} is no ONNX model: {error}") from error
-    if not model.ir_version or not model.HasField("graph"):
-        raise ValueError(f"{path} is no ONNX model: it has no version or no graph")
-    return model
-
-
 class Tracer:
-    """A model and the options of its trace."""
+    """The runs of a model."""
 
-    def __init__(
-        self, path: Path, folder: Path, options: TraceOptions, allow: Sequence[str] = ()
-    ) -> None:
-        """`folder` is for large weights, if the model has none in files of its own."""
-        loaded = load(path)
-        self.folder = folder if moved_out(loaded, folder) else path.parent
-        # A copy, as the loaded one keeps the memory of the weights.
-        self.model = ModelProto.FromString(loaded.SerializeToString())
-        self.options = options
-        self.notes: list[str] = []
-        self.original = Graph(self.model)
-        self.halves = halves(self.model, self.original)
-        self.given = {key[1] for key in (*self.original.weights, *self.original.inputs)}
-        """The names of weights and inputs."""
-        tag(self.original)
-        self._allow = list(allow)
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._notes: list[str] = []
 
-    def allowed(self, nodes: Sequence[NodePlace]) -> bool:
-        """Whether the allow-list has a node of the model or one of its outputs."""
-        return any(_has(nodes, each) for each in self._allow)
-
-    def unknown(self) -> list[str]:
-        """The names of the allow-list that nothing in the model has."""
-        return [each for each in self._allow if not _has(self.original.places, each)]
-
-    def looks(self, arrays: Mapping[str, np.ndarray]) -> dict[Key, Look]:
-        """What the floating-point inputs hold."""
-        found = {}
-        for value in self.model.graph.input:
-            element = value.type.tensor_type.elem_type
-            if value.name in arrays and element in FLOATS:
-                array = arrays[value.name]
-                look = self.options.library.look_at(value.name, array, element, array.shape)
-                if look is not None:
-                    found["", value.name] = look
-        return found
-
-    def trace(
-        self, title: str, arrays: dict[str, Any], level: str | None, full: bool
-    ) -> Trace:
+    def trace(self, title: str, arrays: dict[str, Any], level: str | None, full: bool) -> Trace:
         """Runs the model, and once more as it is if a finding needs that."""
-        weights = bad_weights(self.options.library, self.original, self.folder)
+        source = self._source
+        weights = bad_weights(source.options.library, source.original, source.folder)
         with closing(self._run(arrays, [level] if level else [*LEVELS], full)) as run:
             if run.prepared.level == "ORIGINAL" or level is not None or not run.unclear():
                 return self._report(title, run, weights)
             try:
                 inner = self._run(arrays, ["ORIGINAL"], True)
             except Exception as error:
-                self.notes.append(f"the graph as it is does not run: {error}")
+                self._notes.append(f"the graph as it is does not run: {error}")
                 return self._report(title, run, weights)
             with closing(inner):
                 if run.first is None:
@@ -231,20 +165,20 @@ class Tracer:
             prepared = None
             try:
                 for all_tensors in (True,) if full else (False, True):
-                    prepared = Prepared(self, level, written, all_tensors)
-                    run = Run(self, prepared, arrays)
+                    prepared = Prepared(self._source, level, written, all_tensors)
+                    run = Run(self._source, prepared, arrays)
                     if all_tensors or run.settled:
                         return run
                     prepared.close()
             except Exception as error:
                 if prepared is not None:
                     prepared.close()
-                error.args = (untagged(self.original, str(error)),)
+                error.args = (untagged(self._source.original, str(error)),)
                 if (level, written) == ways[-1]:
                     raise
                 if level != "ORIGINAL":
                     reason = str(error).splitlines()[0][:200]
-                    self.notes.append(f"the graph at level {level} does not run: {reason}")
+                    self._notes.append(f"the graph at level {level} does not run: {reason}")
         raise AssertionError("no level")
 
     def _report(self, title: str, run: Run, weights: dict[Key, Look]) -> Trace:
@@ -255,9 +189,9 @@ class Tracer:
             nodes = [node for place in reaching for node in run.names.nodes(place)]
             reached = tuple(dict.fromkeys(n.label for n in nodes if n not in first.nodes))
         if not run.prepared.keys:
-            self.notes.append("no node of the graph that ran can make a NaN or an infinity")
+            self._notes.append("no node of the graph that ran can make a NaN or an infinity")
         if any(row.bad_calls for row in run.rows) and len(run.events) >= 1 << 14:
-            self.notes.append("only the first 16384 bad calls of sinks were kept")
+            self._notes.append("only the first 16384 bad calls of sinks were kept")
         return Trace(
             model=title,
             level=run.prepared.level,
@@ -269,5 +203,5 @@ class Tracer:
             bad_outputs=tuple(run.bad_outputs()),
             peaks=tuple(run.peaks()),
             sinks=len(run.prepared.keys),
-            notes=tuple(self.notes),
+            notes=tuple(self._notes),
         )

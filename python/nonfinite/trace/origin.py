@@ -25,14 +25,7 @@ from functools import cached_property
 
 from nonfinite.trace.model import Graph, Key, NodePlace, attribute
 from nonfinite.trace.native import FLOATS, Event
-from nonfinite.trace.results import (
-    ENTRY,
-    INTENDED,
-    NAN_FROM_INF,
-    ORIGIN,
-    PROPAGATION,
-    Look,
-)
+from nonfinite.trace.results import ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, PROPAGATION, Look
 
 # They make integers of floats, so that a NaN leaves no trace in the output.
 TO_INTEGERS = set(
@@ -244,9 +237,7 @@ class Judge:
             waiting += more
         return set(found)
 
-    def _walk(
-        self, starts: list[Key]
-    ) -> Iterator[tuple[Key, list[NodePlace], bool, list[Key]]]:
+    def _walk(self, starts: list[Key]) -> Iterator[tuple[Key, list[NodePlace], bool, list[Key]]]:
         """The bad tensors on the way from these. For each the nodes that it made bad, whether its
         values come to an end, and the tensors to which they go."""
         graph = self._graph

@@ -6,7 +6,7 @@ import sys
 import tempfile
 from collections.abc import Sequence, Set
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import onnx
 import onnxruntime as ort
@@ -14,49 +14,12 @@ from onnx import ModelProto, NodeProto, helper
 
 from nonfinite.trace.model import CARRY, Graph, Key, Scope, is_move, keeps_finite
 from nonfinite.trace.names import Names
-from nonfinite.trace.native import FLOATS, Library, Table
+from nonfinite.trace.native import FLOATS, Table
 from nonfinite.trace.overflow import Overflows
+from nonfinite.trace.source import Source
 
 DOMAIN = "nonfinite.trace"
 PROVIDERS = ["CPUExecutionProvider"]
-
-LEVELS = {
-    "ALL": ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
-    "EXTENDED": ort.GraphOptimizationLevel.ORT_ENABLE_EXTENDED,
-    "BASIC": ort.GraphOptimizationLevel.ORT_ENABLE_BASIC,
-    "ORIGINAL": ort.GraphOptimizationLevel.ORT_DISABLE_ALL,
-}
-
-
-class TraceOptions:
-    """What the sessions of a trace need."""
-
-    def __init__(self, library: Library, threads: int | None, custom: Sequence[str]) -> None:
-        self.library = library
-        self._threads = threads
-        self._custom = list(custom)
-
-    def make(self, level: str) -> ort.SessionOptions:
-        """New options of a session."""
-        options = ort.SessionOptions()
-        options.graph_optimization_level = LEVELS[level]
-        options.log_severity_level = 4
-        if self._threads is not None:
-            options.intra_op_num_threads = self._threads
-        for path in self._custom:
-            options.register_custom_ops_library(path)
-        return options
-
-
-class Source(Protocol):
-    """A model whose nodes are tagged, and how to run it."""
-
-    options: TraceOptions
-    folder: Path
-    model: ModelProto
-    original: Graph
-    halves: dict[Key, int]
-
 
 class Prepared:
     """A session that writes into a table, and the graph that it runs."""

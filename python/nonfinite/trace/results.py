@@ -201,11 +201,9 @@ class Results:
 
 def as_json(value: Any) -> Any:
     """A value in the types of JSON, for reports and findings. NaN and infinities become None."""
-    if isinstance(value, Look):
-        names = [name.name for name in dataclasses.fields(value)] + ["coordinate"]
-        return {name: as_json(getattr(value, name)) for name in names}
     if dataclasses.is_dataclass(value):
         names = [name.name for name in dataclasses.fields(value)]
+        names += ["coordinate"] * isinstance(value, Look)
         return {name: as_json(getattr(value, name)) for name in names}
     if isinstance(value, dict):
         return {name: as_json(each) for name, each in value.items()}

@@ -5,7 +5,7 @@ import dataclasses
 import math
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nonfinite.trace import inputs as inputs_
 from nonfinite.trace.model import Key, NodePlace, Scope, is_loop, outer, path_of
@@ -14,22 +14,11 @@ from nonfinite.trace.native import FLOATS, Event, look_of
 from nonfinite.trace.origin import Judge, Judged
 from nonfinite.trace.prepare import Prepared
 from nonfinite.trace.results import (
-    ENTRY,
-    INTENDED,
-    NAN_FROM_INF,
-    ORIGIN,
-    OVERFLOW,
-    PROPAGATION,
-    BadNode,
-    Iteration,
-    Look,
-    Node,
+    ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, OVERFLOW, PROPAGATION, BadNode, Iteration, Look, Node,
     Peak,
-)
+)  # fmt: skip
+from nonfinite.trace.source import Source
 from nonfinite.trace.weights import bad_weights, weight_look
-
-if TYPE_CHECKING:
-    from nonfinite.trace.onnx import Tracer
 
 BAD = (ORIGIN, NAN_FROM_INF, ENTRY, OVERFLOW)
 
@@ -53,16 +42,16 @@ class Located:
 class Run:
     """One run of the model, with its findings. Ends with `close`."""
 
-    def __init__(self, tracer: "Tracer", prepared: Prepared, arrays: dict[str, Any]) -> None:
+    def __init__(self, source: Source, prepared: Prepared, arrays: dict[str, Any]) -> None:
         assert prepared.table is not None
         self.prepared = prepared
-        self._tracer = tracer
+        self._source = source
         self.graph, self.names = prepared.graph, prepared.names
-        library, folder = tracer.options.library, prepared.weights_folder
+        library, folder = source.options.library, prepared.weights_folder
         self.weights = self._named(bad_weights(library, self.graph, folder))
-        self._looks = tracer.looks(arrays)
+        self._looks = source.looks(arrays)
         self.bad_inputs = {key: look for key, look in self._looks.items() if look.bad}
-        prepared.run(inputs_.feeds(tracer.model.graph, arrays))
+        prepared.run(inputs_.feeds(source.model.graph, arrays))
         self.events = prepared.table.events()
         self.rows = prepared.table.rows()
         self._calls: dict[tuple[str, int], dict[Key, Event]] = defaultdict(dict)
@@ -71,7 +60,7 @@ class Run:
             self._calls[key[0], event.call][key] = event
         self.judge = Judge(
             self.graph, prepared.keys, self.events, self.weights | self.bad_inputs,
-            lambda place: tracer.allowed(self.names.nodes(place)),
+            lambda place: source.allowed(self.names.nodes(place)),
         )  # fmt: skip
         found = [self._found(each) for each in self.judge.judged if each.kind != PROPAGATION]
         self.found = sorted(self._with_overflows(found), key=lambda each: each.sequence)
@@ -156,7 +145,7 @@ class Run:
 
     def _folded(self, look: Look) -> bool:
         """Whether a bad constant is none of the model."""
-        return look.name not in self._tracer.given
+        return look.name not in self._source.given
 
     def _named(self, looks: dict[Key, Look], reader: NodePlace | None = None) -> dict[Key, Look]:
         """With the names of the model. A tensor that the runtime keeps in another order has no
@@ -173,7 +162,7 @@ class Run:
         And whether all of them have the order of the model."""
         looks = dict(self._looks)
         inputs, outputs = self.graph.inputs_of(place), self.graph.outputs_of(place)
-        library, folder = self._tracer.options.library, self.prepared.weights_folder
+        library, folder = self._source.options.library, self.prepared.weights_folder
         for key in (*inputs, *outputs):
             number = self.prepared.numbers.get(key)
             if key in self.graph.weights:
@@ -195,7 +184,7 @@ class Run:
         place, nodes = judged.place, self.names.nodes(judged.place)
         inputs, outputs, same = self._seen(place, judged.event)
         names = {look.name for look in judged.sources}
-        model = self._tracer.original
+        model = self._source.original
         reads = [n for n in nodes if any(key[1] in names for key in model.inputs_of(n))]
         nodes = tuple(dict.fromkeys([*reads, *nodes]))
         known = len(nodes) == 1 or bool(reads)
@@ -269,12 +258,12 @@ class Run:
         return found
 
     def _overflow(self, stands: Key, key: Key, largest: float, sequence: int) -> Located:
-        node = self._tracer.original.makers[stands]
+        node = self._source.original.makers[stands]
         place = self.graph.makers.get(key) or self.graph.users[key][0]
         inputs, outputs, _ = self._seen(place, None)
         declared, limit = self.prepared.overflows.type_of(stands)
         finding = BadNode(
-            kind=INTENDED if self._tracer.allowed([node]) else OVERFLOW,
+            kind=INTENDED if self._source.allowed([node]) else OVERFLOW,
             node=node.label,
             operator=node.proto.op_type,
             graph=node.scope.path,

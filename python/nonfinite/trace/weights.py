@@ -69,9 +69,7 @@ def weight_look(library: Library, graph: Graph, key: Key, folder: Path) -> Look 
     tensor = graph.weights[key]
     if tensor.data_type not in FLOATS:
         return None
-    return library.look_at(
-        key[1], _bytes(tensor, folder), tensor.data_type, tuple(tensor.dims)
-    )
+    return library.look_at(key[1], _bytes(tensor, folder), tensor.data_type, tuple(tensor.dims))
 
 
 def _bytes(tensor: TensorProto, folder: Path) -> np.ndarray:

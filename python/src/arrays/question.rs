@@ -1,12 +1,12 @@
 //! Questions with one answer, or one answer for each row.
 
-use nonfinite::Predicate;
+use nonfinite::{Error, Predicate, Rows, TensorView};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
 
 use super::answers::{Census, Coordinate, Stats};
 use super::ask::{ask, ask_array, check_float};
+use super::out::Answer;
 use super::{away, input, predicate, rows};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -67,17 +67,9 @@ fn any<'py>(
     axis: Option<isize>,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let predicate = predicate::parse(predicate)?;
-    let signs = predicate::has_sign(predicate);
-    match axis {
-        None => ask(x, signs, threads, |view| view.any(predicate))
-            .map(|any| bool(x.py(), any))
-            .or_else(|error| away::ask(x, error, "any", predicate)),
-        Some(axis) => {
-            let array = input::read_for(x, signs)?;
-            input::answer_for(x, rows::any(x.py(), &array, predicate, axis, threads)?)
-        }
-    }
+    let whole = |view: TensorView<'_>, predicate| view.any(predicate);
+    let rows = |rows: Rows<'_>, predicate, out: &mut [bool]| rows.any(predicate, out);
+    answer(x, predicate, axis, threads, "any", whole, rows)
 }
 
 /// Whether the predicate holds for all elements. Arguments, axis= and errors as in any.
@@ -89,17 +81,9 @@ fn all<'py>(
     axis: Option<isize>,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let predicate = predicate::parse(predicate)?;
-    let signs = predicate::has_sign(predicate);
-    match axis {
-        None => ask(x, signs, threads, |view| view.all(predicate))
-            .map(|all| bool(x.py(), all))
-            .or_else(|error| away::ask(x, error, "all", predicate)),
-        Some(axis) => {
-            let array = input::read_for(x, signs)?;
-            input::answer_for(x, rows::all(x.py(), &array, predicate, axis, threads)?)
-        }
-    }
+    let whole = |view: TensorView<'_>, predicate| view.all(predicate);
+    let rows = |rows: Rows<'_>, predicate, out: &mut [bool]| rows.all(predicate, out);
+    answer(x, predicate, axis, threads, "all", whole, rows)
 }
 
 /// The number of elements for which the predicate holds: an int. With axis=, one number for each
@@ -112,18 +96,9 @@ fn count<'py>(
     axis: Option<isize>,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let predicate = predicate::parse(predicate)?;
-    let signs = predicate::has_sign(predicate);
-    match axis {
-        None => match ask(x, signs, threads, |view| view.count(predicate)) {
-            Ok(count) => Ok(count.into_pyobject(x.py())?.into_any()),
-            Err(error) => away::ask(x, error, "count_nonzero", predicate),
-        },
-        Some(axis) => {
-            let array = input::read_for(x, signs)?;
-            input::answer_for(x, rows::count(x.py(), &array, predicate, axis, threads)?)
-        }
-    }
+    let whole = |view: TensorView<'_>, predicate| view.count(predicate);
+    let rows = |rows: Rows<'_>, predicate, out: &mut [usize]| rows.count(predicate, out);
+    answer(x, predicate, axis, threads, "count_nonzero", whole, rows)
 }
 
 /// The coordinate of the first element, in row-major order, for which the predicate holds: a tuple
@@ -186,6 +161,27 @@ fn stats<'py>(
     Stats::new(stats, &array)?.into_bound_py_any(py)
 }
 
-fn bool(py: Python<'_>, answer: bool) -> Bound<'_, PyAny> {
-    PyBool::new(py, answer).to_owned().into_any()
+/// What `whole` answers about all elements, or `rows` about the rows along an axis. In torch the
+/// operation for all elements is called `question`.
+#[inline]
+fn answer<'py, W: Send + IntoPyObject<'py>, A: Answer + Send + IntoPyObject<'py>>(
+    x: &Bound<'py, PyAny>,
+    predicate: &Bound<'py, PyAny>,
+    axis: Option<isize>,
+    threads: Option<isize>,
+    question: &str,
+    whole: impl FnOnce(TensorView<'_>, Predicate) -> W + Send,
+    rows: impl FnOnce(Rows<'_>, Predicate, &mut [A]) -> Result<(), Error> + Send,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (py, predicate) = (x.py(), predicate::parse(predicate)?);
+    let signs = predicate::has_sign(predicate);
+    let Some(axis) = axis else {
+        return match ask(x, signs, threads, |view| whole(view, predicate)) {
+            Ok(answer) => answer.into_bound_py_any(py),
+            Err(error) => away::ask(x, error, question, predicate),
+        };
+    };
+    let array = input::read_for(x, signs)?;
+    let answers = rows::answers(py, &array, axis, threads, |all, out| rows(all, predicate, out))?;
+    input::answer_for(x, answers)
 }

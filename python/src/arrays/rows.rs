@@ -5,48 +5,21 @@ use pyo3::prelude::*;
 
 use super::ask::run;
 use super::error::{of_crate, value};
-use super::{out, records};
+use super::out::{self, Answer};
+use super::records;
 use crate::border::Array;
 
-/// Whether the predicate holds for any element of each row.
-pub(crate) fn any<'py>(
+/// What `question` answers about the rows of an array along `axis`.
+pub(crate) fn answers<'py, A: Answer + IntoPyObject<'py> + Send>(
     py: Python<'py>,
     array: &Array<'_>,
-    predicate: Predicate,
     axis: isize,
     threads: Option<isize>,
+    question: impl FnOnce(nonfinite::Rows<'_>, &mut [A]) -> Result<(), Error> + Send,
 ) -> PyResult<Bound<'py, PyAny>> {
     let rows = Rows::new(array, axis)?;
-    out::answers::<bool>(py, &rows.sizes, |out| {
-        rows.ask(py, threads, |view, axis| view.rows(axis)?.any(predicate, out))
-    })
-}
-
-/// Whether the predicate holds for all elements of each row.
-pub(crate) fn all<'py>(
-    py: Python<'py>,
-    array: &Array<'_>,
-    predicate: Predicate,
-    axis: isize,
-    threads: Option<isize>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let rows = Rows::new(array, axis)?;
-    out::answers::<bool>(py, &rows.sizes, |out| {
-        rows.ask(py, threads, |view, axis| view.rows(axis)?.all(predicate, out))
-    })
-}
-
-/// The number of elements of each row for which the predicate holds.
-pub(crate) fn count<'py>(
-    py: Python<'py>,
-    array: &Array<'_>,
-    predicate: Predicate,
-    axis: isize,
-    threads: Option<isize>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let rows = Rows::new(array, axis)?;
-    out::answers::<usize>(py, &rows.sizes, |out| {
-        rows.ask(py, threads, |view, axis| view.rows(axis)?.count(predicate, out))
+    out::answers(py, &rows.sizes, |out| {
+        rows.ask(py, threads, |view, axis| question(view.rows(axis)?, out))
     })
 }
 
@@ -58,16 +31,13 @@ pub(crate) fn position<'py>(
     axis: isize,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let rows = Rows::new(array, axis)?;
-    out::answers::<isize>(py, &rows.sizes, |out| {
-        rows.ask(py, threads, |view, axis| {
-            let mut found = vec![None; out.len()];
-            view.rows(axis)?.position(predicate, &mut found)?;
-            for (answer, index) in out.iter_mut().zip(found) {
-                *answer = index.map_or(-1, usize::cast_signed);
-            }
-            Ok(())
-        })
+    answers(py, array, axis, threads, |rows, out: &mut [isize]| {
+        let mut found = vec![None; out.len()];
+        rows.position(predicate, &mut found)?;
+        for (answer, index) in out.iter_mut().zip(found) {
+            *answer = index.map_or(-1, usize::cast_signed);
+        }
+        Ok(())
     })
 }
 

@@ -7,11 +7,10 @@ use nonfinite_check::lint::Linter;
 use nonfinite_check::{Error, Options, Report};
 use nonfinite_cli::command::inputs::{self, Inputs};
 use nonfinite_cli::command::lint::Linted;
-use nonfinite_cli::html::Checked;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::document::Document;
+use super::document::{AllChecked, Document};
 use super::error;
 use super::running::{Watch, run};
 use super::settings::{self, Settings};
@@ -55,9 +54,6 @@ pub(crate) fn lint_paths(
     })?;
     linted.map_err(|(path, error)| error::of_check(py, &error, &path))
 }
-
-/// The results, and the files of no known format in folders.
-pub(super) type AllChecked = (Vec<Checked>, Vec<PathBuf>);
 
 /// Checks the files of all arguments with a function.
 ///

@@ -10,7 +10,8 @@ use nonfinite_cli::html::{self, Checked};
 use nonfinite_cli::report::Summary;
 use pyo3::prelude::*;
 
-use super::check::AllChecked;
+/// The results, and the files of no known format in folders.
+pub(super) type AllChecked = (Vec<Checked>, Vec<PathBuf>);
 
 /// The results of a check, or some of them.
 #[pyclass(frozen, module = "nonfinite._native")]

@@ -24,14 +24,12 @@ fn item<T>(options: &Bound<'_, PyDict>, name: &str, default: T) -> PyResult<T>
 where
     T: for<'a, 'py> FromPyObject<'a, 'py, Error: Into<PyErr>>,
 {
-    match options.get_item(name)? {
-        Some(value) if !value.is_none() => {
-            value.extract().map_err(|error: <T as FromPyObject<'_, '_>>::Error| {
-                of_option(&value, name, error.into())
-            })
-        }
-        Some(_) | None => Ok(default),
-    }
+    let Some(value) = options.get_item(name)?.filter(|value| !value.is_none()) else {
+        return Ok(default);
+    };
+    value
+        .extract()
+        .map_err(|error: <T as FromPyObject<'_, '_>>::Error| of_option(&value, name, error.into()))
 }
 
 /// The error of a value, with the name of the option. Keeps the type of the error.
@@ -60,12 +58,11 @@ fn threads(threads: Option<isize>) -> PyResult<Option<NonZeroUsize>> {
 }
 
 /// The values of a name: one text or several.
-pub(super) fn list<T>(options: &Bound<'_, PyDict>, name: &str) -> PyResult<Vec<T>>
+fn list<T>(options: &Bound<'_, PyDict>, name: &str) -> PyResult<Vec<T>>
 where
     T: FromStr<Err: std::fmt::Display>,
 {
-    let texts = match options.get_item(name)? {
-        Some(value) if value.is_none() => Vec::new(),
+    let texts = match options.get_item(name)?.filter(|value| !value.is_none()) {
         Some(value) => match value.extract::<String>() {
             Ok(text) => vec![text],
             Err(_) => value.extract().map_err(|error| of_option(&value, name, error))?,
@@ -76,7 +73,7 @@ where
 }
 
 /// A value from its text.
-pub(super) fn parsed<T: FromStr<Err: std::fmt::Display>>(text: &str, name: &str) -> PyResult<T> {
+fn parsed<T: FromStr<Err: std::fmt::Display>>(text: &str, name: &str) -> PyResult<T> {
     text.parse().map_err(|error| PyValueError::new_err(format!("{name}={text:?}: {error}")))
 }
 
