@@ -6,7 +6,7 @@ use std::fs;
 
 use nonfinite_check::{FileFormat, Options, check_bytes, check_file};
 
-use super::onnx::{bytes, model, number, tensor as onnx_tensor};
+use super::onnx::{bytes, entry, model, number, tensor as onnx_tensor};
 use super::pytorch::{archive, state_dict, storage, tensor, text};
 use crate::check;
 use crate::folder::folder;
@@ -127,8 +127,8 @@ fn sharing_of_external_data() {
     let folder = folder("onnx-sharing-limit");
     let (times, data, path) = (80, vec![0; 1 << 16], folder.join("model.onnx"));
     fs::write(folder.join("data"), &data).unwrap();
-    let location = bytes(13, &[bytes(1, b"location"), bytes(2, b"data")].concat());
-    let external = onnx_tensor("w", 1, &[data.len() / 4], &[location, number(14, 1)]);
+    let external = [entry("location", "data"), number(14, 1)];
+    let external = onnx_tensor("w", 1, &[data.len() / 4], &external);
     let file =
         |filler: usize| model(&[bytes(5, &external).repeat(times), bytes(10, &vec![b'f'; filler])]);
     let filler = filler((times * data.len()).div_ceil(64) - data.len(), file);
