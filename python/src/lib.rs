@@ -3,6 +3,7 @@
 mod arrays;
 #[allow(unsafe_code, reason = "reads the structures of other owners")]
 mod border;
+mod error;
 mod files;
 
 use pyo3::prelude::*;

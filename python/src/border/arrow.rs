@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
 use super::{Array, Owner};
-use crate::arrays::error::{of_border, type_error};
+use crate::error::{of_border, type_error};
 
 /// An object with the method `__arrow_c_array__`. `None` if it has none.
 ///

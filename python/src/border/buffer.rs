@@ -5,7 +5,7 @@ use pyo3::ffi::{self, Py_buffer};
 use pyo3::prelude::*;
 
 use super::{Array, Owner};
-use crate::arrays::error::of_border;
+use crate::error::of_border;
 
 /// A buffer that is held until it is dropped. In a box: its `shape` may point into itself.
 pub(crate) struct Held(Box<Py_buffer>);

@@ -13,7 +13,7 @@ use pyo3::types::{PyCapsule, PyDict};
 
 use super::dlpack::explain;
 use super::{Array, Owner};
-use crate::arrays::error::{of_border, type_error};
+use crate::error::{of_border, type_error};
 
 /// An object with the method `__dlpack__`. `None` if it has none.
 ///

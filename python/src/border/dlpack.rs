@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyType};
 
 use super::{Array, Owner};
-use crate::arrays::error::{of_border, type_error};
+use crate::error::{of_border, type_error};
 
 /// `DLPackExchangeAPI`.
 #[repr(C)]

@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyType};
 
 use super::{Array, Kind, Owner, Shape};
-use crate::arrays::error::{of_border, type_error};
+use crate::error::{of_border, type_error};
 
 #[repr(C)]
 pub(super) struct ArrayObject {

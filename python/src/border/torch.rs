@@ -10,7 +10,7 @@ use pyo3::types::PyString;
 
 use super::dlpack::explain;
 use super::{Array, Kind, Owner, Shape};
-use crate::arrays::error::of_border;
+use crate::error::of_border;
 
 /// What is needed of the module `torch`.
 struct Torch {
