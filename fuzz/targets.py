@@ -8,6 +8,8 @@ cargo-fuzz, together with the kept inputs of long runs from corpora/TARGET.hex (
 """
 
 import importlib.util
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,12 +18,12 @@ FUZZ = Path(__file__).resolve().parent
 # One folder of builds for all: fuzz/Cargo.toml is their workspace.
 BUILDS = FUZZ / "target"
 BINARIES = BUILDS / "x86_64-unknown-linux-gnu/release"
-PRODUCTS = ["fuzz", "bindings/c/fuzz", "checker/fuzz", "engines/ops/fuzz", "python/fuzz"]
+MEMBERS = re.search(r"^members = (.*)$", (FUZZ / "Cargo.toml").read_text(), re.MULTILINE)[1]
 # By the name of a target: the folder of its product.
 TARGETS = {
-    file.stem: FUZZ.parent / product
-    for product in PRODUCTS
-    for file in sorted((FUZZ.parent / product / "fuzz_targets").glob("*.rs"))
+    file.stem: file.parents[1]
+    for member in json.loads(MEMBERS)
+    for file in sorted((FUZZ / member).resolve().glob("fuzz_targets/*.rs"))
 }
 
 
