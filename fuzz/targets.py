@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The fuzz targets of all products. Writes the first corpus of each: fuzz/targets.py [TARGET...]
+"""The fuzz targets of all products. Writes the first corpus: fuzz/targets.py [TARGET|PRODUCT...]
 
 A product has its targets in PRODUCT/fuzz. The generator of a target's inputs stands in `SEEDS` of
 seeds.py there; it may yield any bytes that the target can decode. A target without a generator gets
@@ -19,20 +19,27 @@ FUZZ = Path(__file__).resolve().parent
 BUILDS = FUZZ / "target"
 BINARIES = BUILDS / "x86_64-unknown-linux-gnu/release"
 MEMBERS = re.search(r"^members = (.*)$", (FUZZ / "Cargo.toml").read_text(), re.MULTILINE)[1]
+# The folder of each product, by a name for `chosen`.
+PRODUCTS = {
+    Path(member).parent.name or "core": (FUZZ / member).resolve() for member in json.loads(MEMBERS)
+}
 # By the name of a target: the folder of its product.
 TARGETS = {
-    file.stem: file.parents[1]
-    for member in json.loads(MEMBERS)
-    for file in sorted((FUZZ / member).resolve().glob("fuzz_targets/*.rs"))
+    file.stem: folder
+    for folder in PRODUCTS.values()
+    for file in sorted((folder / "fuzz_targets").glob("*.rs"))
 }
 
 
 def chosen(names):
-    """These targets, or all."""
+    """These targets and those of these products, or all."""
+    found = []
     for name in names:
-        if name not in TARGETS:
-            sys.exit(f"no target {name}: there are {' '.join(TARGETS)}")
-    return names or list(TARGETS)
+        of_product = [target for target, place in TARGETS.items() if place == PRODUCTS.get(name)]
+        if name not in TARGETS and not of_product:
+            sys.exit(f"no target {name}: there are {' '.join([*PRODUCTS, *TARGETS])}")
+        found += of_product or [name]
+    return found or list(TARGETS)
 
 
 def build(targets):
