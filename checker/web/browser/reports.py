@@ -157,7 +157,7 @@ PICTURE = """(svg => {
 
 
 def check_few(browser, program, folder, shots):
-    """A page of few bad tensors is open. The map of one is the picture of the README."""
+    """A page of few bad tensors is open. The map of one is the picture of checker/README.md."""
     bad = {(137, column) for column in range(512)}
     bad |= {(row, column) for row in range(200, 245) for column in range(256, 320)}
     random.seed(38)

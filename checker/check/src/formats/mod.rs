@@ -4,9 +4,9 @@
 //! and the row `READER`. Then declare the module and name its row in `READERS`. The row says
 //! everything that the crate decides by format, so the compiler asks for each decision.
 //!
-//! Readers take any bytes. They return tensors or a typed error and never panic. Memory grows with
-//! the description of the tensors that is really there, not with what the file claims: a tensor
-//! takes about 1 KB in its reader and its report, whatever the length of its description is.
+//! Readers take any bytes. They return tensors or a typed error and never panic. A tensor that the
+//! file describes takes about 1 KB in its reader and its report, however short the description is.
+//! What the file only claims takes no memory.
 
 mod beside;
 mod ggml_types;

@@ -104,9 +104,7 @@ pub enum Error {
         name: String,
     },
     /// The decoded data is longer than [`Options::max_bytes`](crate::Options::max_bytes) allows.
-    #[error(
-        "claims {decoded} bytes of numbers in {file} bytes, more than the {most} that are taken"
-    )]
+    #[error("claims {decoded} bytes of numbers in a file of {file} bytes; the limit is {most}")]
     Expansion {
         /// Bytes of numbers that the file claims to hold in compressed or repeated form.
         decoded: u64,
