@@ -1,23 +1,23 @@
-//! The page of `--html`: its length, its policy, and names with HTML in them. `checker/web/test`
-//! tests the page in a browser.
+//! The page: its length, its policy, and names with HTML in them. `checker/web/test` tests the page
+//! in a browser.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use nonfinite_check::{Error, FileFormat, Options, Report, check_bytes};
-use nonfinite_cli::html::{self, MOST_BYTES};
-
-use crate::write::{Entry, safetensors};
-use crate::{array, command, file, run};
+use nonfinite_report::html::{self, MOST_BYTES};
+use serde_json::{Map, json};
 
 /// The report of a file of f8 tensors of this shape.
 fn report(tensors: &[(String, Vec<u8>)], shape: &[usize]) -> Report {
-    // As JSON, without the quotes around them.
-    let names = tensors.iter().map(|(name, _)| serde_json::to_string(name).unwrap());
-    let names: Vec<_> = names.map(|name| name[1..name.len() - 1].to_owned()).collect();
-    let entries = names.iter().zip(tensors);
-    let entries = entries.map(|(name, (_, data))| Entry { name, kind: "F8_E4M3", shape, data });
-    let bytes = safetensors(&entries.collect::<Vec<_>>());
+    let (mut header, mut data) = (Map::new(), Vec::new());
+    for (name, bytes) in tensors {
+        let offsets = [data.len(), data.len() + bytes.len()];
+        let entry = json!({"dtype": "F8_E4M3", "shape": shape, "data_offsets": offsets});
+        header.insert(name.clone(), entry);
+        data.extend_from_slice(bytes);
+    }
+    let header = serde_json::to_vec(&header).unwrap();
+    let bytes = [&(header.len() as u64).to_le_bytes()[..], &header, &data].concat();
     let options = Options { draw: true, ..Options::default() };
     check_bytes(&bytes, FileFormat::SAFETENSORS, &options).expect("a good file")
 }
@@ -167,33 +167,4 @@ fn policy() {
     }
     // A page without a script has no place for one.
     assert!(!html::page("a & b", "<p>", "").contains("<script"));
-}
-
-fn check(page: &Path, file: &Path) -> crate::Run {
-    crate::Run::of(command().args(["check", "--html"]).args([page, file]))
-}
-
-#[test]
-fn what_is_overwritten() {
-    let nan = file("page_nan.npy", &array(&[f32::NAN]));
-    let other = file("page_other.npy", &array(&[0.0]));
-    let page = file("page.html", b"");
-    fs::remove_file(&page).expect("it is there");
-    // A new file, and an older report.
-    for (checked, status, verdict) in [(&nan, 1, "1 bad tensor in 1 file"), (&other, 0, "0 bad")] {
-        let run = check(&page, checked);
-        assert_eq!((run.status, run.err.as_str()), (status, ""));
-        assert!(run.out.starts_with(if status == 1 { nan.to_str().unwrap() } else { "checked" }));
-        assert!(fs::read_to_string(&page).unwrap().contains(&format!("<h1>{verdict}")));
-    }
-    // A model, which the user may have meant to check.
-    let before = fs::read(&other).unwrap();
-    let refused = check(&other, &nan);
-    assert_eq!((refused.status, refused.out.as_str()), (2, ""));
-    assert!(refused.err.contains("no report, and it is not overwritten"), "{}", refused.err);
-    assert_eq!(fs::read(&other).unwrap(), before);
-    let nowhere = check(&page.join("x.html"), &nan);
-    assert_eq!((nowhere.status, nowhere.err.lines().count()), (2, 1));
-    let dash = run(["check".as_ref(), "--html".as_ref(), "-".as_ref(), nan.as_os_str()]);
-    assert!(dash.status == 2 && dash.err.contains("not to standard output"), "{}", dash.err);
 }
