@@ -1,15 +1,8 @@
-//! Exit statuses, and messages on standard error.
+//! The end of a run, and messages on standard error.
 
 use std::io::{self, Write};
 
-/// Everything is finite or allowed, or the work is done.
-pub const CLEAN: u8 = 0;
-/// A tensor is bad.
-pub const FOUND: u8 = 1;
-/// A file or a tensor was not looked at or could not be checked, or the usage is wrong.
-pub const FAILED: u8 = 2;
-/// A signal ended the run: 128 and the number of Ctrl-C's signal, as in shells.
-pub const INTERRUPTED: u8 = 130;
+use nonfinite_report::status::FAILED;
 
 /// The status, or 2 if the output could not be written. A reader that stops early, such as `head`,
 /// is not an error.

@@ -14,9 +14,9 @@ use nonfinite_check::json::{self, Listed};
 use nonfinite_check::lint::{self, Finding, Linter};
 use nonfinite_check::work::{self, Piece, Plan, Tallies};
 use nonfinite_check::{Error, Observer, Options, Report, check_file, formats};
-use nonfinite_cli::html::{self, Checked};
-use nonfinite_cli::report::Summary;
-use nonfinite_cli::searched::{Searched, is_version_control};
+use nonfinite_report::html::{self, Checked};
+use nonfinite_report::lines::Summary;
+use nonfinite_report::searched::{Searched, is_version_control};
 use wasm_bindgen::JsValue;
 
 /// Bytes of a piece, and of the pieces that a worker takes at a time.

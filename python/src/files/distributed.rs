@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nonfinite_check::distributed;
-use nonfinite_cli::command::inputs;
+use nonfinite_report::inputs;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -76,5 +76,5 @@ pub(crate) fn merge_paths(
         })
     })?;
     let checked = checked.map_err(|(path, error)| error::of_check(py, &error, &path))?;
-    Ok(Document::new(checked, settings.strict()))
+    Ok(Document::new(checked, settings.strict))
 }

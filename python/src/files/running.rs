@@ -9,8 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use nonfinite_check::Observer;
-use nonfinite_cli::command::progress::Progress;
-use nonfinite_cli::command::terminal::has_bar;
+use nonfinite_report::progress::{Progress, has_bar};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 

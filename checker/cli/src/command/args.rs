@@ -2,13 +2,12 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use nonfinite_check::json::Listed;
-use nonfinite_check::lint::{self, Finding, Severity};
+use nonfinite_check::lint::{self, Severity};
 use nonfinite_check::{Allow, Kinds, Observer, Options};
 
 /// Which tensors of a model file hold NaN or infinity, and where.
@@ -184,26 +183,11 @@ pub enum Warnings {
     Notes,
 }
 
-/// As on the command line.
-impl FromStr for Warnings {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        ValueEnum::from_str(text, false).map_err(|_| "is none of off, on and notes".to_owned())
-    }
-}
-
 impl Lint {
     /// The options of the check, with an observer of the progress.
     #[must_use]
     pub fn options(&self, observer: Arc<dyn Observer>) -> Options {
         Options { draw: self.html.is_some(), ..self.limits.options(observer) }
-    }
-
-    /// Whether the finding is meant to be there.
-    #[must_use]
-    pub fn allows(&self, finding: &Finding) -> bool {
-        self.allow.iter().any(|allow| allow.allows(finding))
     }
 
     /// The least severity that is listed.

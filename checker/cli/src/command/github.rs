@@ -7,8 +7,7 @@ use std::path::Path;
 
 use nonfinite_check::lint::{Finding, Severity};
 use nonfinite_check::{ByKind, Error, LookedAt, Report, TensorReport};
-
-use crate::report::{Facts, hint, visible};
+use nonfinite_report::lines::{Facts, hint, visible};
 
 /// The annotations of a file, for its bad tensors and for what could not be checked. Each ends with
 /// a line feed.

@@ -8,9 +8,10 @@ use std::time::Duration;
 use std::{process, thread};
 
 use nonfinite_check::Observer;
+use nonfinite_report::progress::Progress;
+use nonfinite_report::status::INTERRUPTED;
 
-use crate::command::progress::Progress;
-use crate::status::{INTERRUPTED, complain};
+use crate::status::complain;
 
 /// A check that does not end in this time is waiting for input, and the process exits.
 const PATIENCE: Duration = Duration::from_secs(1);

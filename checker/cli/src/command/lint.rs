@@ -3,77 +3,23 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use nonfinite_check::lint::{self, Finding, Linter, RULES, Severity};
+use nonfinite_check::lint::{Finding, Linter, RULES, Severity};
+use nonfinite_report::html::Checked;
+use nonfinite_report::inputs::Inputs;
+use nonfinite_report::lines::{Complaint, OneLine, count, not_looked_at, of_no_format, visible};
+use nonfinite_report::linted::Linted;
+use nonfinite_report::status::CLEAN;
 
 use crate::command::args::{Form, Lint};
 use crate::command::github;
-use crate::command::inputs::Inputs;
 use crate::command::session::Session;
 use crate::command::text_width::wrap;
-use crate::html::{self, Checked};
-use crate::report::{Complaint, OneLine, Summary, count, not_looked_at, of_no_format, visible};
-use crate::status::{CLEAN, complain, finish};
+use crate::status::{complain, finish};
 
 /// The most findings of a rule that are printed. A document has all.
 const MOST: usize = 10;
-
-/// What the rules found in the models, without what is allowed or not listed, and what was checked.
-#[derive(Debug)]
-pub struct Linted {
-    /// The findings.
-    pub findings: Vec<Finding>,
-    /// How many findings are allowed.
-    pub allowed: usize,
-    /// The files.
-    pub files: Vec<Checked>,
-    /// The files of no known format in folders.
-    pub no_format: Vec<PathBuf>,
-    /// Counts over the files. Errors are what is bad.
-    pub summary: Summary,
-}
-
-impl Linted {
-    /// Of all findings in these files.
-    #[must_use]
-    pub fn new(
-        arguments: &Lint,
-        mut findings: Vec<Finding>,
-        files: Vec<Checked>,
-        no_format: Vec<PathBuf>,
-    ) -> Self {
-        let all = findings.len();
-        findings.retain(|finding| !arguments.allows(finding));
-        let allowed = all - findings.len();
-        findings.retain(|finding| finding.severity >= arguments.least());
-        let mut summary = Summary::of(&files, no_format.len());
-        // Codes are looked at, too.
-        let reports = files.iter().filter_map(|(_, result)| result.as_ref().ok());
-        let tensors = reports.flat_map(|report| &report.tensors);
-        let looked_at = tensors.filter(|tensor| !tensor.looked_at.is_missing());
-        (summary.totals.tensors, summary.totals.bytes) = looked_at
-            .fold((0, 0usize), |(all, sum), tensor| (all + 1, sum.saturating_add(tensor.bytes)));
-        let is_error = |finding: &&Finding| finding.severity == Severity::Error;
-        summary.totals.bad = findings.iter().filter(is_error).count();
-        // Files without a tensor are no all-clear.
-        let is_nothing = summary.totals.tensors == 0 && summary.failed == 0;
-        summary.unknown = summary.unknown.max(usize::from(is_nothing));
-        Self { findings, allowed, files, no_format, summary }
-    }
-
-    /// The document of `nonfinite lint --json`, without the line feed at the end.
-    #[must_use]
-    pub fn json(&self) -> String {
-        lint::document(&self.findings, &self.files, &self.no_format)
-    }
-
-    /// The page of `nonfinite lint --html`.
-    #[must_use]
-    pub fn page(&self) -> String {
-        html::of_findings(&self.findings, &self.files)
-    }
-}
 
 /// Checks the models, prints the findings, and returns the exit status. Ends early if the run is
 /// interrupted.
@@ -101,7 +47,8 @@ fn check_and_print(arguments: &Lint, out: &mut impl Write) -> Result<u8, u8> {
     }
     let _ = inputs.finish(&mut take);
     session.end_of_checks()?;
-    let linted = Linted::new(arguments, linter.findings(), files, inputs.searched.no_format);
+    let (findings, no_format) = (linter.findings(), inputs.searched.no_format);
+    let linted = Linted::new(findings, &arguments.allow, arguments.least(), files, no_format);
     complain_of(&linted, arguments.quiet);
     session.write_page(|| linted.page())?;
     let status = linted.summary.status(arguments.limits.strict);

@@ -4,9 +4,9 @@ use std::env;
 use std::fmt::Write as _;
 
 use nonfinite_check::{Map, Steps, TensorReport};
+use nonfinite_report::lines::{OneLine, visible};
 
 use crate::command::text_width::{shorten, wrap};
-use crate::report::{OneLine, visible};
 
 /// The largest size of a map, in characters. A character shows two by two blocks. A block shows one
 /// step of the columns and one step of the rows, or two steps of the rows if there are many. So a

@@ -2,12 +2,10 @@
 
 pub mod args;
 pub mod github;
-pub mod inputs;
 pub mod interrupt;
 pub mod lint;
 pub mod map;
 pub mod patterns;
-pub mod progress;
 pub mod run;
 pub mod session;
 pub mod tensor_table;
@@ -23,13 +21,14 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser};
 use clap_mangen::Man;
 use nonfinite_check::FileFormat;
+use nonfinite_report::lines::visible;
+use nonfinite_report::status::{CLEAN, FAILED};
 
 use crate::command::args::{Arguments, Command};
 use crate::command::interrupt::or_interrupted;
 use crate::command::lint::lint;
 use crate::command::run::Run;
-use crate::report::visible;
-use crate::status::{CLEAN, FAILED, complain, finish};
+use crate::status::{complain, finish};
 
 /// Runs the command and returns its exit status. The first argument is the name of the program.
 pub fn run(arguments: impl Iterator<Item = OsString>) -> u8 {

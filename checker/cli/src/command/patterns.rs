@@ -2,8 +2,7 @@
 
 use glob::Pattern;
 use nonfinite_check::Allow;
-
-use crate::report::OneLine;
+use nonfinite_report::lines::OneLine;
 
 /// The patterns that have matched no tensor so far.
 #[derive(Clone, Debug, Default)]

@@ -4,10 +4,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use nonfinite_check::{Error, Options, Report, TensorReport, json};
+use nonfinite_report::inputs::Inputs;
+use nonfinite_report::lines::{Complaint, Line, Summary, not_looked_at, of_no_format, visible};
+use nonfinite_report::status::{CLEAN, FAILED};
+use nonfinite_report::{html, natural};
 
 use crate::command::args::{Check, Form};
 use crate::command::github;
-use crate::command::inputs::Inputs;
 use crate::command::interrupt::interrupted;
 use crate::command::map::{self, Blocks};
 use crate::command::patterns::Patterns;
@@ -15,9 +18,7 @@ use crate::command::session::Session;
 use crate::command::tensor_table::table;
 use crate::command::terminal::Terminal;
 use crate::command::text_width::{shorten, wrap};
-use crate::report::{Complaint, Line, Summary, not_looked_at, of_no_format, visible};
-use crate::status::{CLEAN, FAILED, finish};
-use crate::{html, natural};
+use crate::status::finish;
 
 /// A check of all files.
 #[derive(Debug)]

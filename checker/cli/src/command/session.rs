@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use nonfinite_check::Observer;
+use nonfinite_report::html;
+use nonfinite_report::lines::OneLine;
+use nonfinite_report::progress::{Progress, has_bar};
+use nonfinite_report::status::FAILED;
 
 use crate::command::interrupt::{self, Watch, interrupted};
-use crate::command::progress::Progress;
-use crate::command::terminal::{Terminal, has_bar};
-use crate::html;
-use crate::report::OneLine;
-use crate::status::{FAILED, complain};
+use crate::command::terminal::Terminal;
+use crate::status::complain;
 
 /// A run of a command over files.
 #[derive(Debug)]

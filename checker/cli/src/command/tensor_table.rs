@@ -2,9 +2,9 @@
 
 use console::Style;
 use nonfinite_check::{ByKind, LookedAt, TensorReport};
+use nonfinite_report::lines::{above, counts, firsts, measured, visible};
 
 use crate::command::text_width::{INDENT, fill, pad, width};
-use crate::report::{above, counts, firsts, measured, visible};
 
 /// A name in a row is not shortened below this width. Tensor names are rarely longer, and two
 /// layers must not look alike.

@@ -1,9 +1,9 @@
 //! The abilities of the terminal.
 
 use std::env;
-use std::io::{self, IsTerminal};
 
 use console::Term;
+use nonfinite_report::progress::is_dumb;
 
 /// The width that is assumed without a terminal.
 const COLUMNS: usize = 120;
@@ -35,15 +35,4 @@ impl Terminal {
         let is_forced = value("CLICOLOR_FORCE").is_some_and(|value| value != "0");
         value("NO_COLOR").is_none() && (is_forced || self.is_terminal && !is_dumb())
     }
-}
-
-/// Whether there is a terminal on standard error on which a progress bar can be drawn.
-#[must_use]
-pub fn has_bar() -> bool {
-    io::stderr().is_terminal() && !is_dumb()
-}
-
-/// Whether the terminal knows neither colours nor a cursor that moves.
-fn is_dumb() -> bool {
-    env::var_os("TERM").is_some_and(|term| term == "dumb")
 }

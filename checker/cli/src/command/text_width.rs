@@ -10,7 +10,7 @@ const LEFT_OUT: &str = "…";
 
 /// The columns that a text takes. It has no control characters, as [`visible`] returns it.
 ///
-/// [`visible`]: crate::report::visible
+/// [`visible`]: nonfinite_report::lines::visible
 pub use console::measure_text_width as width;
 
 /// The text in at most `columns` columns. Of a longer one the start and the end stay, and the end

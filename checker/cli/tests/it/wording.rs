@@ -6,8 +6,8 @@ use std::path::Path;
 use nonfinite_check::Error;
 use nonfinite_check::json::{self, Listed};
 use nonfinite_cli::command::github;
-use nonfinite_cli::html;
-use nonfinite_cli::report::Complaint;
+use nonfinite_report::html;
+use nonfinite_report::lines::Complaint;
 use serde_json::Value;
 
 use crate::folder::folder;

@@ -21,8 +21,8 @@ use nonfinite_check::{Error, LookedAt, Report, TensorReport};
 
 use text::{Budget, escaped};
 
+use crate::lines::{count, hint};
 use crate::natural;
-use crate::report::{count, hint};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");

@@ -1,5 +1,7 @@
 //! The progress bar of a long check.
 
+use std::env;
+use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -68,4 +70,16 @@ impl Observer for Progress {
         }
         ControlFlow::Continue(())
     }
+}
+
+/// Whether there is a terminal on standard error on which a progress bar can be drawn.
+#[must_use]
+pub fn has_bar() -> bool {
+    io::stderr().is_terminal() && !is_dumb()
+}
+
+/// Whether the terminal knows neither colours nor a cursor that moves.
+#[must_use]
+pub fn is_dumb() -> bool {
+    env::var_os("TERM").is_some_and(|term| term == "dumb")
 }

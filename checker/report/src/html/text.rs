@@ -1,6 +1,6 @@
 //! Text in a page, and budgets for its length.
 
-use crate::report::OneLine;
+use crate::lines::OneLine;
 
 /// Prepares text from a file for a page: on one line, without control characters, shortened if it
 /// is very long, and with the special characters of HTML escaped.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use nonfinite_check::{Map, TensorReport};
 
 use super::text::{Budget, escaped};
-use crate::report::{above, count, counts, firsts, measured};
+use crate::lines::{above, count, counts, firsts, measured};
 
 /// The entry of a tensor, with its number. None if the budget has no room for it. Maps have a
 /// budget of their own.

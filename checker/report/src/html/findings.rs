@@ -9,8 +9,8 @@ use nonfinite_check::lint::{Finding, RULES, Rule, Severity};
 use super::Checked;
 use super::layers::{Layers, parse, row};
 use super::text::{Budget, breakable, escaped};
+use crate::lines::count;
 use crate::natural;
-use crate::report::count;
 
 /// The most findings of a rule in the list.
 const MOST: usize = 200;

@@ -5,8 +5,8 @@ use nonfinite_check::{Extreme, Stats, TensorReport, rounded};
 
 use super::Checked;
 use super::text::{Budget, breakable, escaped};
+use crate::lines::{count, place};
 use crate::natural;
-use crate::report::{count, place};
 
 const HEAD: &str = "<h2>Finite numbers</h2>\n<div class=wide tabindex=0 role=region \
     aria-label=\"Finite numbers\"><table class=numbers><thead><tr><th scope=col>tensor\

@@ -6,7 +6,7 @@ use nonfinite_check::{FileFormat, LookedAt, TensorReport};
 
 use super::layers::{Layers, parse, row};
 use super::text::{Budget, breakable};
-use crate::report::count;
+use crate::lines::count;
 
 const END: &str = "</table></div>\n";
 
