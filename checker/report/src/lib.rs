@@ -1,5 +1,5 @@
-//! What is said about checked files: one HTML page, lines, a summary, and the exit status. The check
-//! is in `nonfinite_check`.
+//! What is said about checked files: one HTML page, lines, a summary, and the exit status. The
+//! check is in `nonfinite_check`.
 //!
 //! The feature `files` adds the search for files and a progress bar. A browser has neither.
 #![forbid(unsafe_code)]

@@ -1,10 +1,10 @@
 //! The whole command: arguments in, output and an exit status out.
 
 pub mod args;
+pub mod draw_map;
 pub mod github;
 pub mod interrupt;
 pub mod lint;
-pub mod map;
 pub mod patterns;
 pub mod run;
 pub mod session;

@@ -10,9 +10,9 @@ use nonfinite_report::status::{CLEAN, FAILED};
 use nonfinite_report::{html, natural};
 
 use crate::command::args::{Check, Form};
+use crate::command::draw_map::{self, Blocks};
 use crate::command::github;
 use crate::command::interrupt::interrupted;
-use crate::command::map::{self, Blocks};
 use crate::command::patterns::Patterns;
 use crate::command::session::Session;
 use crate::command::tensor_table::table;
@@ -84,7 +84,7 @@ impl<'a> Run<'a> {
 
     /// The map of a tensor, if maps are asked for.
     fn map(&self, tensor: &TensorReport) -> String {
-        self.blocks.map(|blocks| map::drawn(tensor, blocks, usize::MAX)).unwrap_or_default()
+        self.blocks.map(|blocks| draw_map::drawn(tensor, blocks, usize::MAX)).unwrap_or_default()
     }
 
     /// Prints the document, or the summary.
@@ -185,7 +185,7 @@ impl<'a> Run<'a> {
         if table.is_empty() {
             return table;
         }
-        let maps = self.blocks.map(|blocks| map::named(&tensors, blocks, width));
+        let maps = self.blocks.map(|blocks| draw_map::named(&tensors, blocks, width));
         let path = shorten(&visible(&path.to_string_lossy()), width);
         format!("{path}\n{table}{}\n", maps.unwrap_or_default())
     }
