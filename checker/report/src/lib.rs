@@ -1,4 +1,4 @@
-//! What is said about checked files: one HTML page, lines, a summary, and the exit status. The check
+//! What is said about checked files: an HTML page, lines, a summary, and the exit status. The check
 //! is in `nonfinite_check`.
 //!
 //! The feature `files` adds the search for files and a progress bar. A browser has neither.
