@@ -9,7 +9,7 @@ an old glibc, as in the workflow `wheels`:
     NONFINITE_BUILD="cargo zigbuild --target x86_64-unknown-linux-gnu.2.17"
     NONFINITE_PLATFORM=manylinux_2_17_x86_64
 
-NONFINITE_PROFILE names another profile of cargo: `test` where only the answers matter.
+NONFINITE_PROFILE names another profile of cargo: `dev` where only the answers matter.
 """
 
 import base64
