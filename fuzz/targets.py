@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The fuzz targets of all products. Writes the first corpus of each: fuzz/targets.py [TARGET...]
+"""The fuzz targets of all products. Writes the first corpus: fuzz/targets.py [TARGET|PRODUCT...]
 
 A product has its targets in PRODUCT/fuzz. The generator of a target's inputs stands in `SEEDS` of
 seeds.py there; it may yield any bytes that the target can decode. A target without a generator gets
@@ -16,21 +16,31 @@ FUZZ = Path(__file__).resolve().parent
 # One folder of builds for all: fuzz/Cargo.toml is their workspace.
 BUILDS = FUZZ / "target"
 BINARIES = BUILDS / "x86_64-unknown-linux-gnu/release"
-PRODUCTS = ["fuzz", "bindings/c/fuzz", "checker/fuzz", "engines/ops/fuzz", "python/fuzz"]
+PRODUCTS = {
+    "core": "fuzz",
+    "c": "bindings/c/fuzz",
+    "checker": "checker/fuzz",
+    "ops": "engines/ops/fuzz",
+    "python": "python/fuzz",
+}
 # By the name of a target: the folder of its product.
 TARGETS = {
     file.stem: FUZZ.parent / product
-    for product in PRODUCTS
+    for product in PRODUCTS.values()
     for file in sorted((FUZZ.parent / product / "fuzz_targets").glob("*.rs"))
 }
 
 
 def chosen(names):
-    """These targets, or all."""
+    """These targets and those of these products, or all."""
+    found = []
     for name in names:
-        if name not in TARGETS:
-            sys.exit(f"no target {name}: there are {' '.join(TARGETS)}")
-    return names or list(TARGETS)
+        folder = FUZZ.parent / PRODUCTS.get(name, "")
+        of_product = [target for target, place in TARGETS.items() if place == folder]
+        if name not in TARGETS and not of_product:
+            sys.exit(f"no target {name}: there are {' '.join([*PRODUCTS, *TARGETS])}")
+        found += of_product or [name]
+    return found or list(TARGETS)
 
 
 def build(targets):

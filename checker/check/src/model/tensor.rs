@@ -226,7 +226,8 @@ impl FullDescription {
     }
 }
 
-fn coordinate(shape: &[usize], layout: &Layout, element: usize) -> Vec<usize> {
+/// The coordinate of an element of this shape, counted in the order of the file.
+pub(crate) fn coordinate(shape: &[usize], layout: &Layout, element: usize) -> Vec<usize> {
     let mut rest = element;
     let mut coordinate = shape.to_vec();
     let mut split = |extent: &mut usize| {

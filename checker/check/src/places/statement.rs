@@ -1,6 +1,7 @@
 //! Places in words.
 
 use super::{AxisPlaces, Places};
+use crate::model::{Layout, coordinate};
 
 impl Places {
     /// The common pattern of the places in a few words, such as `row 17 only, in full`. The words
@@ -56,15 +57,8 @@ impl Places {
                 })
             }
             _ => {
-                let coordinate = |index: usize| {
-                    let mut rest = index;
-                    let mut coordinate = leading.iter().map(|axis| axis.extent).collect::<Vec<_>>();
-                    for extent in coordinate.iter_mut().rev() {
-                        let size = (*extent).max(1);
-                        (*extent, rest) = (rest % size, rest / size);
-                    }
-                    coordinate
-                };
+                let extents: Vec<_> = leading.iter().map(|axis| axis.extent).collect();
+                let coordinate = |index| coordinate(&extents, &Layout::RowMajor, index);
                 let axes = format!("axes 0-{}", leading.len() - 1);
                 Some(match first == last {
                     true => format!("{axes} at {:?}", coordinate(first)),

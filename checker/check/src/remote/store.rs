@@ -18,31 +18,25 @@ use super::url::{Bucket, Location};
 /// An object: its store, and its path there.
 pub(super) type StorePath = (Arc<dyn ObjectStore>, Path);
 
+/// The store of a bucket, by its builder and the type of the keys of the options.
+macro_rules! store {
+    ($builder:ident, $key:ident, $bucket:ident) => {{
+        let Bucket { url, key } = $bucket;
+        let builder = $builder::from_env().with_url(url);
+        let builder = with_timeouts(builder, |builder, key, value| {
+            builder.with_config($key::Client(key), value)
+        });
+        Ok((Arc::new(builder.build()?), Path::parse(key)?))
+    }};
+}
+
 /// The store of a URL.
 pub(super) fn find(url: &str) -> Result<StorePath, Failure> {
     install_tls();
     match Location::parse(url)? {
-        Location::S3(Bucket { url, key }) => {
-            let builder = AmazonS3Builder::from_env().with_url(url);
-            let builder = with_timeouts(builder, |builder, key, value| {
-                builder.with_config(AmazonS3ConfigKey::Client(key), value)
-            });
-            Ok((Arc::new(builder.build()?), Path::parse(key)?))
-        }
-        Location::Google(Bucket { url, key }) => {
-            let builder = GoogleCloudStorageBuilder::from_env().with_url(url);
-            let builder = with_timeouts(builder, |builder, key, value| {
-                builder.with_config(GoogleConfigKey::Client(key), value)
-            });
-            Ok((Arc::new(builder.build()?), Path::parse(key)?))
-        }
-        Location::Azure(Bucket { url, key }) => {
-            let builder = MicrosoftAzureBuilder::from_env().with_url(url);
-            let builder = with_timeouts(builder, |builder, key, value| {
-                builder.with_config(AzureConfigKey::Client(key), value)
-            });
-            Ok((Arc::new(builder.build()?), Path::parse(key)?))
-        }
+        Location::S3(bucket) => store!(AmazonS3Builder, AmazonS3ConfigKey, bucket),
+        Location::Google(bucket) => store!(GoogleCloudStorageBuilder, GoogleConfigKey, bucket),
+        Location::Azure(bucket) => store!(MicrosoftAzureBuilder, AzureConfigKey, bucket),
         Location::Http(url) => http(&url, HeaderMap::new()),
         Location::HuggingFace(model, revision, path) => {
             let (url, headers) = hub::file(&model, &revision, &path)?;

@@ -4,8 +4,9 @@
 use nonfinite::{Format, Occurrences, TensorView};
 use serde::{Deserialize, Serialize};
 
+use super::byte_tally::bits;
 use super::finite_tally::FiniteTally;
-use crate::model::{ByKind, ByteOrder};
+use crate::model::ByKind;
 use crate::options::Asked;
 
 /// The count of the numbers of one kind, and the first of them.
@@ -67,24 +68,14 @@ impl Tally {
         } else {
             (view.census(), FiniteTally::default())
         };
+        let size = format.size_in_bytes();
         let census = ByKind { nan: census.nan, pos_inf: census.pos_inf, neg_inf: census.neg_inf };
         let found = census.map(|class: Occurrences| KindTally {
             count: class.count as u64,
-            first: class.first.map(|index| (start + index, bits(numbers, format, index))),
+            first: class.first.map(|index| (start + index, bits(&numbers[index * size..][..size]))),
         });
         self.merge(Self { found, finite });
         Ok(())
-    }
-}
-
-/// The bits of one number.
-fn bits(numbers: &[u8], format: Format, index: usize) -> u64 {
-    let size = format.size_in_bytes();
-    let number = &numbers[index * size..][..size];
-    let fold = |bits, &byte| bits << 8 | u64::from(byte);
-    match ByteOrder::NATIVE {
-        ByteOrder::Little => number.iter().rev().fold(0, fold),
-        ByteOrder::Big => number.iter().fold(0, fold),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use nonfinite_check::{FileFormat, LookedAt};
 
-use crate::write::{Entry, npy, npy_text, safetensors};
+use crate::write::{Entry, npy, npy_text, safetensors, safetensors_text};
 use crate::zip::{deflated, zip_with};
 use crate::{check, refused, unread};
 
@@ -109,10 +109,7 @@ fn of_safetensors() {
     let tensor = &report.tensors[0];
     assert_eq!((&*tensor.dtype, &tensor.shape[..]), ("F9_E4M4", &[2, 8][..]));
     assert!(matches!(tensor.looked_at, LookedAt::Unreadable(_)) && !report.is_complete());
-    let list = [&2u64.to_le_bytes()[..], b"[]"].concat();
-    let error = nonfinite_check::check_bytes(&list, FileFormat::SAFETENSORS, &Default::default());
-    let error = error.unwrap_err().to_string();
-    assert!(error.contains("expected a JSON object"), "{error}");
+    refused(&safetensors_text("[]", &[]), FileFormat::SAFETENSORS, "expected a JSON object");
 }
 
 /// The name of the dtype of a tensor does not make it a part of an archive.
@@ -121,8 +118,7 @@ fn a_dtype_with_the_name_of_bytes() {
     let inner = npy("<f4", &[1], false, &f32::NAN.to_le_bytes());
     let header =
         format!(r#"{{"w":{{"dtype":"bytes","shape":[1],"data_offsets":[0,{}]}}}}"#, inner.len());
-    let file = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &inner].concat();
-    let report = check(&file, FileFormat::SAFETENSORS);
+    let report = check(&safetensors_text(&header, &inner), FileFormat::SAFETENSORS);
     let (tensor, why) = report.not_looked_at().next().expect("a reason");
     assert_eq!((tensor.name.as_deref(), report.tensors.len()), (Some("w"), 1));
     assert!(!why.is_of_part() && why.text().contains("not known"));

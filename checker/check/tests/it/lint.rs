@@ -51,214 +51,172 @@ fn faults_and_their_mended_twins() {
     let computes = |dtype: &str| MXFP4.replacen('{', &format!(r#"{{"dtype": "{dtype}", "#), 1);
     let nested = "a.weight.nested_quant_map F32 256 0.5\na.weight.nested_absmax F32 1 0.5";
     let layers = |part: &str| [0, 1, 2].map(|layer| format!("layers.{layer}.{part}")).join("\n");
-    // The configuration, the sound model, and its faults.
-    type Faults<'a> = (&'a str, &'a str, &'a [[&'a str; 2]]);
+    // The configuration, the sound model, and in each line a fault and what is found. Between two
+    // changes or findings is `; `.
+    type Faults<'a> = (&'a str, &'a str, &'a str);
     let all: [Faults<'_>; 25] = [
         (
             NVFP4,
             &nvfp4,
-            &[
-                ["a.weight_scale 5 x7F", "error[scale-nonfinite] a.weight_scale [2, 1]"],
-                ["a.weight_scale 5 x00", "error[scale-zero] a.weight_scale [2, 1]"],
-                ["a.weight_scale 5 xB8", "error[scale-negative] a.weight_scale [2, 1]"],
-                ["- a.weight_global_scale", "error[sibling-missing] a.weight_packed"],
-                ["a.weight_packed * x00", "error[codes-all-zero] a.weight_packed"],
-                ["a.input_global_scale 0 inf", "error[scale-nonfinite] a.input_global_scale [0]"],
-                [
-                    "a.input_global_scale 0 1e-39",
-                    "error[inverse-overflow] a.input_global_scale [0]",
-                ],
-                // compressed-tensors divides by the global scale, and ModelOpt multiplies.
-                [
-                    "a.weight_global_scale 0 3e-5",
-                    "warning[global-direction] a.weight_global_scale [0]",
-                ],
-                // Blocks of NVFP4 have 16 weights, though no configuration says so.
-                ["+ a.weight_scale F8_E4M3 4,1 x38", "error[scale-shape] a.weight_scale"],
-            ],
+            "a.weight_scale 5 x7F => error[scale-nonfinite] a.weight_scale [2, 1]
+             a.weight_scale 5 x00 => error[scale-zero] a.weight_scale [2, 1]
+             a.weight_scale 5 xB8 => error[scale-negative] a.weight_scale [2, 1]
+             - a.weight_global_scale => error[sibling-missing] a.weight_packed
+             a.weight_packed * x00 => error[codes-all-zero] a.weight_packed
+             a.input_global_scale 0 inf => error[scale-nonfinite] a.input_global_scale [0]
+             a.input_global_scale 0 1e-39 => error[inverse-overflow] a.input_global_scale [0]
+             # compressed-tensors divides by the global scale, and ModelOpt multiplies.
+             a.weight_global_scale 0 3e-5 => warning[global-direction] a.weight_global_scale [0]
+             # Blocks of NVFP4 have 16 weights, though no configuration says so.
+             + a.weight_scale F8_E4M3 4,1 x38 => error[scale-shape] a.weight_scale",
         ),
         (
             NVFP4,
             &experts(),
-            &[[
-                "- layers.0.experts.1.w1.input_global_scale",
-                "error[expert-sibling-missing] layers.0.experts.0.w1.input_global_scale",
-            ]],
+            "- layers.0.experts.1.w1.input_global_scale => \
+                 error[expert-sibling-missing] layers.0.experts.0.w1.input_global_scale",
         ),
         (
             MODELOPT,
             MATRIX_OF_MODELOPT,
-            &[
-                ["a.input_scale 0 0", "error[scale-zero] a.input_scale []"],
-                ["a.input_scale 0 5e-39", "warning[inverse-overflow] a.input_scale []"],
-                ["a.weight_scale_2 0 32000", "warning[global-direction] a.weight_scale_2 []"],
-                ["- a.weight_scale_2", "error[sibling-missing] a.weight"],
-                [
-                    "+ a.weight_quantizer._scale F32 - 3e-5",
-                    "warning[orphan-scale] a.weight_quantizer._scale",
-                ],
-            ],
+            "a.input_scale 0 0 => error[scale-zero] a.input_scale []
+             a.input_scale 0 5e-39 => warning[inverse-overflow] a.input_scale []
+             a.weight_scale_2 0 32000 => warning[global-direction] a.weight_scale_2 []
+             - a.weight_scale_2 => error[sibling-missing] a.weight
+             + a.weight_quantizer._scale F32 - 3e-5 => \
+                 warning[orphan-scale] a.weight_quantizer._scale",
         ),
         (
             MODELOPT,
             &fused,
-            &[
-                [
-                    "gate_proj.weight_scale_2 0 0.03",
-                    "error[fused-global-mismatch] gate_proj.weight_scale_2",
-                ],
-                [
-                    "gate_proj.weight_scale_2 0 0.004",
-                    "warning[fused-global-mismatch] gate_proj.weight_scale_2",
-                ],
-                [
-                    "q_proj.weight_scale_2 0 0.03",
-                    "warning[fused-global-mismatch] q_proj.weight_scale_2
-                  warning[fused-global-mismatch] q_proj.weight_scale_2",
-                ],
-            ],
+            "gate_proj.weight_scale_2 0 0.03 => \
+                 error[fused-global-mismatch] gate_proj.weight_scale_2
+             gate_proj.weight_scale_2 0 0.004 => \
+                 warning[fused-global-mismatch] gate_proj.weight_scale_2
+             q_proj.weight_scale_2 0 0.03 => \
+                 warning[fused-global-mismatch] q_proj.weight_scale_2; \
+                 warning[fused-global-mismatch] q_proj.weight_scale_2",
         ),
         (
             FP8,
             MATRIX_OF_FP8,
-            &[
-                ["a.weight_scale 0 -0.5", "error[scale-negative] a.weight_scale []"],
-                ["- a.weight", "warning[orphan-scale] a.weight_scale"],
-            ],
+            "a.weight_scale 0 -0.5 => error[scale-negative] a.weight_scale []
+             - a.weight => warning[orphan-scale] a.weight_scale",
         ),
         // Without a configuration the weights may be meant so.
-        ("", MATRIX_OF_FP8, &[["- a.weight_scale", "warning[sibling-missing] a.weight"]]),
-        (
-            FP8,
-            BLOCKS,
-            &[["+ a.weight_scale_inv F32 3,2 0.5", "error[scale-shape] a.weight_scale_inv"]],
-        ),
+        ("", MATRIX_OF_FP8, "- a.weight_scale => warning[sibling-missing] a.weight"),
+        (FP8, BLOCKS, "+ a.weight_scale_inv F32 3,2 0.5 => error[scale-shape] a.weight_scale_inv"),
         (
             &ue8m0,
             BLOCKS,
-            &[["a.weight_scale_inv 3 3.1e-4", "warning[ue8m0-mantissa] a.weight_scale_inv [1, 1]"]],
+            "a.weight_scale_inv 3 3.1e-4 => warning[ue8m0-mantissa] a.weight_scale_inv [1, 1]",
         ),
         // Blocks of MXFP8 have 32 weights.
         (
             FP8,
             "a.weight F8_E4M3 4,64 x38\na.weight_scale F8_E8M0 4,2 x7F",
-            &[["+ a.weight_scale F8_E8M0 4,4 x7F", "error[scale-shape] a.weight_scale"]],
+            "+ a.weight_scale F8_E8M0 4,4 x7F => error[scale-shape] a.weight_scale",
         ),
         (
             MXFP4,
             MATRIX_OF_MXFP4,
-            &[
-                ["w_scales 6 xFF", "error[scale-nonfinite] w_scales [1, 2, 0]"],
-                ["w_scales * x09", "warning[e8m0-implausible] w_scales"],
-            ],
+            "w_scales 6 xFF => error[scale-nonfinite] w_scales [1, 2, 0]
+             w_scales * x09 => warning[e8m0-implausible] w_scales",
         ),
         (
             &computes("float16"),
             MATRIX_OF_MXFP4,
-            &[["w_scales 5 x90", "error[dequant-overflow] w_scales [1, 1, 0]"]],
+            "w_scales 5 x90 => error[dequant-overflow] w_scales [1, 1, 0]",
         ),
         (
             &computes("bfloat16"),
             MATRIX_OF_MXFP4,
-            &[["w_blocks * x77\nw_scales 5 xFE", "warning[dequant-overflow] w_scales [1, 1, 0]"]],
+            "w_blocks * x77; w_scales 5 xFE => warning[dequant-overflow] w_scales [1, 1, 0]",
         ),
         (
             GPTQ,
             MATRIX_OF_GPTQ,
-            &[
-                ["a.g_idx 9 xFF", "error[g-idx] a.g_idx [9]"],
-                ["a.g_idx 7 2", "error[g-idx] a.g_idx [7]"],
-                ["a.qzeros * x88", "warning[gptq-zero-format] a.qzeros"],
-            ],
+            "a.g_idx 9 xFF => error[g-idx] a.g_idx [9]
+             a.g_idx 7 2 => error[g-idx] a.g_idx [7]
+             a.qzeros * x88 => warning[gptq-zero-format] a.qzeros",
         ),
         (
             &v2,
             &MATRIX_OF_GPTQ.replace("x77", "x88"),
-            &[["a.qzeros * x77", "warning[gptq-zero-format] a.qzeros"]],
+            "a.qzeros * x77 => warning[gptq-zero-format] a.qzeros",
         ),
         (
             &quantised(r#""quant_method": "awq""#),
             MATRIX_OF_AWQ,
-            &[["a.scales 3 x00", "error[scale-zero] a.scales [0, 3]"]],
+            "a.scales 3 x00 => error[scale-zero] a.scales [0, 3]",
         ),
         (
             r#"{"quantization": {"bits": 4, "group_size": 64}}"#,
             MATRIX_OF_MLX,
-            &[["+ a.biases F16 4,2 x22", "error[scale-shape] a.biases"]],
+            "+ a.biases F16 4,2 x22 => error[scale-shape] a.biases",
         ),
         (
             BITSANDBYTES,
             MATRIX_OF_BITSANDBYTES,
-            &[
-                ["a.weight.absmax 0 NaN", "error[scale-nonfinite] a.weight.absmax [0]"],
-                ["a.weight.quant_map * 0", "error[scale-zero] a.weight.quant_map"],
-                ["+ a.weight.quant_map F32 8 0.5", "error[scale-shape] a.weight.quant_map"],
-                ["+ a.weight.quant_map F32 0 0", "error[sibling-missing] a.weight"],
-                [
-                    "a.weight.quant_state.bitsandbytes__nf4 0 x00",
-                    "error[config-unreadable] a.weight.quant_state.bitsandbytes__nf4",
-                ],
-                [
-                    "+ a.weight.quant_state.bitsandbytes__nf4 U8 text \
-                     {\"shape\": [8, 8], \"blocksize\": 32}",
-                    "error[scale-shape] a.weight.quant_state.bitsandbytes__nf4",
-                ],
-            ],
+            "a.weight.absmax 0 NaN => error[scale-nonfinite] a.weight.absmax [0]
+             a.weight.quant_map * 0 => error[scale-zero] a.weight.quant_map
+             + a.weight.quant_map F32 8 0.5 => error[scale-shape] a.weight.quant_map
+             + a.weight.quant_map F32 0 0 => error[sibling-missing] a.weight
+             a.weight.quant_state.bitsandbytes__nf4 0 x00 => \
+                 error[config-unreadable] a.weight.quant_state.bitsandbytes__nf4
+             + a.weight.quant_state.bitsandbytes__nf4 U8 text \
+                 {\"shape\": [8, 8], \"blocksize\": 32} => \
+                 error[scale-shape] a.weight.quant_state.bitsandbytes__nf4",
         ),
         (
             BITSANDBYTES,
             &format!("{MATRIX_OF_BITSANDBYTES}\n{nested}"),
-            &[["a.weight.nested_absmax * 0", "error[scale-zero] a.weight.nested_absmax"]],
+            "a.weight.nested_absmax * 0 => error[scale-zero] a.weight.nested_absmax",
         ),
         (
             "{}",
             "k_proj.k_scale F32 - 0.5\nv_proj.v_scale F32 - 0.5",
-            &[
-                ["k_proj.k_scale 0 NaN", "error[kv-scale] k_proj.k_scale []"],
-                ["k_proj.k_scale 0 0", "error[kv-scale] k_proj.k_scale []"],
-                ["- v_proj.v_scale", "warning[kv-scale] k_proj.k_scale"],
-            ],
+            "k_proj.k_scale 0 NaN => error[kv-scale] k_proj.k_scale []
+             k_proj.k_scale 0 0 => error[kv-scale] k_proj.k_scale []
+             - v_proj.v_scale => warning[kv-scale] k_proj.k_scale",
         ),
         (
             "{}",
             &layers("w F32 2,2 1"),
-            &[
-                ["layers.0.w 1 NaN", "error[nonfinite] layers.0.w [0, 1]"],
-                ["layers.1.w * 0", "error[all-zero] layers.1.w"],
-            ],
+            "layers.0.w 1 NaN => error[nonfinite] layers.0.w [0, 1]
+             layers.1.w * 0 => error[all-zero] layers.1.w",
         ),
-        (F16, "w F32 2,2 1", &[["w 1 7e4", "error[magnitude] w [0, 1]"]]),
+        (F16, "w F32 2,2 1", "w 1 7e4 => error[magnitude] w [0, 1]"),
         (
             "{}",
             &layers("down_proj.weight F32 2,2 1"),
-            &[[
-                "layers.1.down_proj.weight 2 3e31",
-                "error[magnitude] layers.1.down_proj.weight [1, 0]",
-            ]],
+            "layers.1.down_proj.weight 2 3e31 => \
+                 error[magnitude] layers.1.down_proj.weight [1, 0]",
         ),
         (
             "{}",
             &layers("norm.weight F32 4 1"),
-            &[["layers.1.norm.weight * 0", "warning[norm-zero] layers.1.norm.weight"]],
+            "layers.1.norm.weight * 0 => warning[norm-zero] layers.1.norm.weight",
         ),
         (
             "{}",
             &layers("lora_A.weight F32 2,2 1"),
-            &[["+ layers.1.lora_A.weight F32 0 0", "error[empty-tensor] layers.1.lora_A.weight"]],
+            "+ layers.1.lora_A.weight F32 0 0 => error[empty-tensor] layers.1.lora_A.weight",
         ),
         (
             "{}",
             "embed_tokens.weight F32 3,2 1",
-            &[["embed_tokens.weight 2..4 0", "note[dead-rows] embed_tokens.weight [1, 0]"]],
+            "embed_tokens.weight 2..4 0 => note[dead-rows] embed_tokens.weight [1, 0]",
         ),
     ];
     for (config, sound, faults) in all {
         let sound = tensors(sound);
         assert_lint(&model(config, &sound), "");
-        for [damage, expected] in faults {
+        for fault in faults.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+            let (damage, expected) = fault.split_once(" => ").expect(fault);
             let mut damaged = sound.clone();
-            change(&mut damaged, damage);
-            assert_lint(&model(config, &damaged), expected);
+            change(&mut damaged, &damage.replace("; ", "\n"));
+            assert_lint(&model(config, &damaged), &expected.replace("; ", "\n"));
         }
     }
 }

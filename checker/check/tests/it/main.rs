@@ -35,7 +35,6 @@ mod sources;
 mod stats;
 mod streams;
 mod work;
-mod work_checksums;
 #[path = "../common/write.rs"]
 mod write;
 #[path = "../common/zip.rs"]

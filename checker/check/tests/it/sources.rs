@@ -46,43 +46,21 @@ fn file(folder: &Folder, name: &str, bytes: &[u8]) -> PathBuf {
     path
 }
 
-/// An object in a store: it returns ranges, and fails at one byte.
+/// An object in a store: it returns ranges, and fails at one byte. Or bytes in memory.
 #[derive(Debug)]
 struct Object {
     bytes: Vec<u8>,
     breaks: usize,
+    is_in_memory: bool,
     longest: AtomicUsize,
-}
-
-/// Bytes in memory. Counts how often a range of them was released.
-#[derive(Debug)]
-struct Released {
-    bytes: Vec<u8>,
-    times: AtomicUsize,
-}
-
-impl ReadAt for Released {
-    fn length(&self) -> usize {
-        self.bytes.len()
-    }
-
-    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
-        (&&self.bytes[..]).read_exact_at(out, at)
-    }
-
-    fn in_memory(&self) -> Option<&[u8]> {
-        Some(&self.bytes)
-    }
-
-    fn release(&self, range: Range<usize>) {
-        assert!(self.bytes.get(range).is_some(), "a range within the bytes");
-        self.times.fetch_add(1, Ordering::Relaxed);
-    }
+    /// How often a range was released.
+    released: AtomicUsize,
 }
 
 impl Object {
     fn new(bytes: Vec<u8>) -> Self {
-        Self { bytes, breaks: usize::MAX, longest: AtomicUsize::new(0) }
+        let (longest, released) = Default::default();
+        Self { bytes, breaks: usize::MAX, is_in_memory: false, longest, released }
     }
 }
 
@@ -97,6 +75,15 @@ impl ReadAt for Object {
             return Err(io::ErrorKind::ConnectionReset.into());
         }
         (&&self.bytes[..]).read_exact_at(out, at)
+    }
+
+    fn in_memory(&self) -> Option<&[u8]> {
+        self.is_in_memory.then_some(&self.bytes)
+    }
+
+    fn release(&self, range: Range<usize>) {
+        assert!(self.bytes.get(range).is_some(), "a range within the bytes");
+        self.released.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -192,9 +179,9 @@ fn cut_during_the_check() {
 #[test]
 fn memory_is_given_back() {
     for (name, bytes, _) in files() {
-        let source = Released { bytes, times: AtomicUsize::new(0) };
+        let source = Object { is_in_memory: true, ..Object::new(bytes) };
         check_source(&source, None, &Options::default()).expect("a good file");
-        assert_eq!(source.times.into_inner(), 3, "{name}");
+        assert_eq!(source.released.into_inner(), 3, "{name}");
     }
 }
 

@@ -6,15 +6,15 @@ use std::num::NonZeroUsize;
 
 use nonfinite_check::lint::Linter;
 use nonfinite_check::work::{self, Plan, PlannedPiece, check_pieces, merge};
-use nonfinite_check::{Options, check_file};
+use nonfinite_check::{Error, Options, check_file};
 use tempfile::TempDir;
 
-use crate::pieces::{Random, assert_same_elsewhere};
-use crate::write::{Entry, gguf, npy, safetensors};
-use crate::zip::zip_with;
+use crate::pieces::{Random, assert_same_elsewhere, tallies};
+use crate::write::{Entry, gguf, npy, safetensors, safetensors_text};
+use crate::zip::{zip, zip_with};
 
 /// A folder with a file in it, and the path of the file.
-pub(crate) fn file(name: &str, bytes: &[u8]) -> (TempDir, String) {
+fn file(name: &str, bytes: &[u8]) -> (TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     fs::write(&path, bytes).unwrap();
@@ -23,7 +23,7 @@ pub(crate) fn file(name: &str, bytes: &[u8]) -> (TempDir, String) {
 }
 
 /// The plan of a file, in pieces of at most this length.
-pub(crate) fn plan(path: &str, most: usize, options: &Options) -> Plan {
+fn plan(path: &str, most: usize, options: &Options) -> Plan {
     Linter::new(options.clone()).plan(path, NonZeroUsize::new(most).unwrap()).unwrap()
 }
 
@@ -104,10 +104,9 @@ fn hundred_gigabytes_are_many_pieces() {
         r#"{{"x":{{"dtype":"F32","shape":[{elements}],"data_offsets":[0,{}]}}}}"#,
         4 * elements
     );
-    let length = (entry.len() as u64).to_le_bytes();
     let files = [
         ("x.npy", header(npy("<f4", &[elements], false, &[]))),
-        ("x.safetensors", header([&length[..], entry.as_bytes()].concat())),
+        ("x.safetensors", header(safetensors_text(&entry, &[]))),
     ];
     for (name, (header, bytes)) in files {
         let (_folder, path) = file(name, &bytes);
@@ -159,4 +158,57 @@ fn options_of_the_plan_count() {
     let found = check_pieces(&plan.take_pieces(), &Options::default()).unwrap();
     let report = merge(&plan, [found], &Options::default()).unwrap();
     assert_eq!(report, check_file(path.as_ref(), &options).unwrap());
+}
+
+/// Checksums are cut into pieces as well, and those of the pieces add up.
+#[test]
+fn checksums_of_stored_members() {
+    let mut random = Random(4);
+    let zeros = npy("<i4", &[50_000], false, &[0; 200_000]);
+    let good = zip(&[("a.npy", &zeros), ("b.npy", &zeros)]);
+    let options = Options::default();
+    let (_folder, path) = file("x.npz", &good);
+    for _ in 0..10 {
+        assert_same_elsewhere(path.as_ref(), &options, &mut random);
+    }
+    // Nothing else is looked at: these are integers.
+    let mut all = plan(&path, 60_000, &options);
+    let pieces = all.take_pieces();
+    assert_eq!(pieces.len(), 8);
+    let most = check_pieces(&pieces[..7], &options).unwrap();
+    let merged = merge(&all, [most], &options);
+    assert!(matches!(merged, Err(work::Error::NotOnce)), "{merged:?}");
+
+    let start = good.windows(zeros.len()).position(|bytes| bytes == zeros).unwrap();
+    for at in [start + 128, start + 60_000, start + zeros.len() - 1] {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1;
+        let (_folder, path) = file("x.npz", &bytes);
+        let mut plan = plan(&path, 60_000, &options);
+        let found = tallies(plan.take_pieces(), &mut random).unwrap();
+        match merge(&plan, found, &options) {
+            Err(work::Error::Check(Error::Checksum { name })) => assert_eq!(name, "a.npy"),
+            other => panic!("byte {at}: {other:?}"),
+        }
+    }
+}
+
+/// The checksum of a member without bytes needs no piece.
+#[test]
+fn checksums_of_no_bytes() {
+    let mut bytes = zip(&[("none", b"")]);
+    let options = Options::default();
+    let plan_of = |bytes: &[u8]| {
+        let (_folder, path) = file("x.npz", bytes);
+        plan(&path, 1, &options)
+    };
+    merge(&plan_of(&bytes), [], &options).unwrap();
+    for (signature, offset) in [(b"PK\x03\x04", 14), (b"PK\x01\x02", 16)] {
+        let place = bytes.windows(4).position(|four| four == signature).unwrap();
+        bytes[place + offset] ^= 1;
+    }
+    match merge(&plan_of(&bytes), [], &options) {
+        Err(work::Error::Check(Error::Checksum { name })) => assert_eq!(name, "none"),
+        other => panic!("{other:?}"),
+    }
 }

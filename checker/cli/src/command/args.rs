@@ -206,12 +206,6 @@ impl Lint {
         self.allow.iter().any(|allow| allow.allows(finding))
     }
 
-    /// The form of the output.
-    #[must_use]
-    pub fn form(&self, terminal: bool) -> Form {
-        form(self.format, self.json, terminal)
-    }
-
     /// The least severity that is listed.
     #[must_use]
     pub const fn least(&self) -> Severity {
@@ -220,16 +214,6 @@ impl Lint {
             Warnings::On => Severity::Warning,
             Warnings::Notes => Severity::Note,
         }
-    }
-}
-
-/// The form of the output, from all options together.
-fn form(format: Form, json: bool, terminal: bool) -> Form {
-    match format {
-        _ if json => Form::Json,
-        Form::Auto if terminal => Form::Table,
-        Form::Auto => Form::Lines,
-        form => form,
     }
 }
 
@@ -267,6 +251,19 @@ pub enum Form {
     Github,
 }
 
+impl Form {
+    /// The form of the output, from all options together.
+    #[must_use]
+    pub const fn chosen(self, json: bool, terminal: bool) -> Self {
+        match self {
+            _ if json => Self::Json,
+            Self::Auto if terminal => Self::Table,
+            Self::Auto => Self::Lines,
+            form => form,
+        }
+    }
+}
+
 impl How {
     /// The options of the check, with an observer of the progress.
     #[must_use]
@@ -292,12 +289,6 @@ impl Limits {
 }
 
 impl Check {
-    /// The form of the output, from all options together.
-    #[must_use]
-    pub fn form(&self, terminal: bool) -> Form {
-        form(self.format, self.json, terminal)
-    }
-
     /// Which tensors are listed.
     #[must_use]
     pub const fn listed(&self) -> Listed {

@@ -108,7 +108,7 @@ fn check_and_print(arguments: &Lint, out: &mut impl Write) -> Result<u8, u8> {
     if arguments.quiet {
         return Ok(status);
     }
-    let form = arguments.form(session.terminal.is_terminal);
+    let form = arguments.format.chosen(arguments.json, session.terminal.is_terminal);
     let written = match form {
         Form::Json | Form::Jsonl => writeln!(out, "{}", linted.json()),
         Form::Github => {

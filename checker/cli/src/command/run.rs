@@ -48,7 +48,7 @@ impl<'a> Run<'a> {
         options.draw = check.map && !check.quiet || check.html.is_some();
         Self {
             check,
-            form: check.form(session.terminal.is_terminal),
+            form: check.format.chosen(check.json, session.terminal.is_terminal),
             session,
             blocks: check.map.then(Blocks::of_environment),
             options,

@@ -2,9 +2,9 @@
 
 use std::fs;
 
+use crate::check_in;
 use crate::folder::Folder;
 use crate::write::{Entry, safetensors};
-use crate::{Run, command};
 
 /// A folder with a bad file whose name and tensor have all that is special in an annotation, and a
 /// file that cannot be checked.
@@ -23,8 +23,7 @@ const FILE: &str = "a: 100%, <b>&\n'c' \u{1b}[2Jü.safetensors";
 #[test]
 fn annotations() {
     let folder = folder("github");
-    let output = command().args(["check", "--format", "github", "."]).current_dir(&folder).output();
-    let run = Run::from(output.expect("the command starts"));
+    let run = check_in(&folder, &["--format", "github", "."]);
     assert_eq!(run.status, 2);
     let lines: Vec<_> = run.out.lines().collect();
     let [bad, unknown, summary] = lines[..] else { panic!("{}", run.out) };

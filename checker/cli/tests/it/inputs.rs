@@ -136,7 +136,7 @@ fn folders_that_cannot_be_read() {
         let mut command = command();
         let command = command.args(["check", "."]).current_dir(&top);
         std::os::unix::process::CommandExt::uid(command, 65534);
-        command.output().expect("the command starts").into()
+        Run::of(command)
     };
     close(0o700);
     assert!(run.out.starts_with("./b.safetensors: \"x\" F32 [1]: 1 NaN"), "{}{}", run.out, run.err);
@@ -265,9 +265,7 @@ fn standard_input() {
     for name in ["sample.safetensors", "sample.npy", "clean.npy"] {
         let path = format!("{samples}/{name}");
         let whole = run(["check", &path]);
-        let piped =
-            command().args(["check", "-"]).stdin(File::open(&path).unwrap()).output().unwrap();
-        let piped = Run::from(piped);
+        let piped = Run::of(command().args(["check", "-"]).stdin(File::open(&path).unwrap()));
         assert_eq!((piped.status, piped.err.as_str()), (whole.status, ""));
         let lines = |out: &str, path: &str| -> Vec<String> {
             out.lines().map(|line| crate::without_speed(line).replacen(path, "FILE", 1)).collect()
@@ -280,9 +278,7 @@ fn standard_input() {
 fn damaged_streams() {
     let stream = |bytes: &[u8], message: &str| {
         let path = file("stream", bytes);
-        let output =
-            command().args(["check", "-"]).stdin(File::open(path).unwrap()).output().unwrap();
-        let run = Run::from(output);
+        let run = Run::of(command().args(["check", "-"]).stdin(File::open(path).unwrap()));
         assert_eq!(run.status, 2, "{message}");
         assert!(
             run.err.starts_with("nonfinite: -: ") && run.err.contains(message),

@@ -33,9 +33,7 @@ fn model(scales: [f32; 2]) -> Folder {
 }
 
 fn lint(folder: &Path, arguments: &[&str]) -> Run {
-    let mut command = command();
-    command.arg("lint").args(arguments).current_dir(folder);
-    command.output().expect("the command starts").into()
+    Run::of(command().arg("lint").args(arguments).current_dir(folder))
 }
 
 const SOUND: [f32; 2] = [0.5, 0.25];
@@ -164,8 +162,7 @@ fn nothing_to_look_at() {
             fs::write(folder.join(other), part(2)).unwrap();
         }
         for (of, path) in ["check", "lint"].into_iter().flat_map(|of| [(of, "."), (of, name)]) {
-            let run = command().args([of, path]).current_dir(&*folder).output().unwrap();
-            let run = Run::from(run);
+            let run = Run::of(command().args([of, path]).current_dir(&*folder));
             let fails = status == both || status == of;
             assert_eq!(run.status, if fails { 2 } else { 0 }, "{of} {path} {name}: {}", run.err);
             assert_eq!(

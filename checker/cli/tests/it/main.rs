@@ -4,7 +4,6 @@
 mod containers;
 #[path = "../../../check/tests/common/folder.rs"]
 mod folder;
-mod formats;
 mod github;
 mod hidden;
 mod hostile;
@@ -22,7 +21,6 @@ mod page;
 mod places;
 #[cfg(feature = "remote")]
 mod remote;
-mod sample;
 #[cfg(feature = "remote")]
 #[path = "../../../check/tests/common/server.rs"]
 mod server;
@@ -58,6 +56,12 @@ struct Run {
     err: String,
 }
 
+impl Run {
+    fn of(command: &mut Command) -> Self {
+        command.output().expect("the command starts").into()
+    }
+}
+
 impl From<Output> for Run {
     fn from(output: Output) -> Self {
         let text = |bytes: &[u8]| str::from_utf8(bytes).expect("output is UTF-8").to_owned();
@@ -67,7 +71,7 @@ impl From<Output> for Run {
 }
 
 fn run(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Run {
-    command().args(arguments).output().expect("the command starts").into()
+    Run::of(command().args(arguments))
 }
 
 fn check(path: &Path) -> Run {
@@ -75,13 +79,7 @@ fn check(path: &Path) -> Run {
 }
 
 fn check_in(folder: &Path, arguments: &[&str]) -> Run {
-    command()
-        .arg("check")
-        .args(arguments)
-        .current_dir(folder)
-        .output()
-        .expect("the command starts")
-        .into()
+    Run::of(command().arg("check").args(arguments).current_dir(folder))
 }
 
 /// A file in a folder of its own, which is removed with it.

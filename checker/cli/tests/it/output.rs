@@ -1,18 +1,12 @@
 //! The output in each form, and the rules for bad tensors.
 
 use crate::write::{Entry, npy, safetensors};
-use crate::{Run, array, command, file, run, tensor};
+use crate::{Run, array, check_in, command, file, run, tensor, without_speed};
 
 const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/samples");
 
 fn check(arguments: &[&str]) -> Run {
-    command()
-        .arg("check")
-        .args(arguments)
-        .current_dir(SAMPLES)
-        .output()
-        .expect("the command starts")
-        .into()
+    check_in(SAMPLES.as_ref(), arguments)
 }
 
 fn json(arguments: &[&str]) -> (i32, serde_json::Value) {
@@ -181,9 +175,7 @@ fn table() {
     let colors = |variables: &[(&str, &str)]| {
         let mut command = command();
         command.env_remove("NO_COLOR").envs(variables.iter().copied()).current_dir(SAMPLES);
-        let run =
-            Run::from(command.args(["check", "--format=table", "sample.npy"]).output().unwrap());
-        run.out.contains("\x1b[31m")
+        Run::of(command.args(["check", "--format=table", "sample.npy"])).out.contains("\x1b[31m")
     };
     assert!(colors(&[("CLICOLOR_FORCE", "1")]) && !colors(&[("CLICOLOR_FORCE", "0")]));
     assert!(!colors(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
@@ -275,12 +267,47 @@ fn bad_only_lists_what_could_not_be_looked_at() {
 #[cfg(target_os = "linux")]
 #[test]
 fn pipes_by_path() {
-    let output = command()
-        .args(["check", "/dev/fd/0"])
-        .stdin(std::process::Stdio::piped())
-        .output()
-        .expect("the command starts");
-    let run = Run::from(output);
+    let run = Run::of(command().args(["check", "/dev/fd/0"]).stdin(std::process::Stdio::piped()));
     let message = "is not a regular file but a pipe: use cmd | nonfinite check -\n";
     assert_eq!((run.status, run.err), (2, format!("nonfinite: /dev/fd/0: {message}")));
+}
+
+/// The report on the sample files. `ci/samples` checks that their script still writes them.
+#[test]
+fn sample() {
+    let expected = [
+        "sample.safetensors: \"scale\" F64 [3, 5]: \
+         1 NaN, 0 +Inf, 2 -Inf, first NaN at [2, 1], -Inf at [1, 4]",
+        "sample.safetensors: \"layer.0.weight\" F32 [8, 16]: \
+         2 NaN, 1 +Inf, 0 -Inf, first NaN at [2, 5], +Inf at [2, 6]",
+        r#"sample.safetensors: "layer.0.bias" BF16 [16]: 0 NaN, 1 +Inf, 0 -Inf, first +Inf at [5]"#,
+        "sample.safetensors: \"layer.1.weight\" F16 [2, 4, 8]: \
+         2 NaN, 0 +Inf, 1 -Inf, first NaN at [1, 0, 3], -Inf at [1, 3, 7]",
+        "sample.safetensors: \"quant.e4m3\" F8_E4M3 [4, 4]: \
+         2 NaN, 0 +Inf, 0 -Inf, first NaN at [1, 1]",
+        "sample.safetensors: \"quant.e5m2\" F8_E5M2 [4, 4]: \
+         1 NaN, 1 +Inf, 1 -Inf, first NaN at [2, 2], +Inf at [2, 0], -Inf at [2, 1]",
+        "sample.npy: <f4 [3, 4, 5]: \
+         1 NaN, 0 +Inf, 1 -Inf, first NaN at [2, 0, 4], -Inf at [1, 1, 2]",
+        "checked 11 tensors, 492 elements, 1569 bytes: 7 bad; \
+         skipped 1 without floats, 1 always finite",
+    ];
+    let run = check(&["sample.safetensors", "sample.npy", "clean.npy"]);
+    assert_eq!((run.status, run.err.as_str()), (1, ""));
+    assert_eq!(run.out.lines().map(without_speed).collect::<Vec<_>>(), expected);
+}
+
+/// All backends say the same.
+#[test]
+fn every_backend() {
+    for backend in nonfinite::Backend::available() {
+        let mut check = command();
+        check.args(["check", "sample.safetensors"]).current_dir(SAMPLES);
+        let out = Run::of(check.env("NONFINITE_BACKEND", backend.name())).out;
+        assert!(out.contains(&format!(" GB/s, backend {}: 6 bad; ", backend.name())), "{out}");
+        assert!(
+            out.contains("2 NaN, 0 +Inf, 1 -Inf, first NaN at [1, 0, 3], -Inf at [1, 3, 7]"),
+            "{out}"
+        );
+    }
 }

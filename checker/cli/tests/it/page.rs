@@ -170,9 +170,7 @@ fn policy() {
 }
 
 fn check(page: &Path, file: &Path) -> crate::Run {
-    let mut command = command();
-    command.args(["check", "--html"]).args([page, file]);
-    command.output().expect("the command starts").into()
+    crate::Run::of(command().args(["check", "--html"]).args([page, file]))
 }
 
 #[test]

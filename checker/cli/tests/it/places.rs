@@ -16,8 +16,7 @@ fn array(name: &str, shape: [usize; 2], bad: impl Fn(usize, usize) -> bool) -> T
 fn check(path: &Path, arguments: &[&str], locale: &str, term: &str) -> String {
     let mut command = command();
     command.arg("check").args(arguments).arg(path);
-    command.env("LC_ALL", locale).env("TERM", term);
-    let run = Run::from(command.output().expect("the command starts"));
+    let run = Run::of(command.env("LC_ALL", locale).env("TERM", term));
     assert_eq!((run.status, run.err.as_str()), (1, ""));
     let path = path.to_str().expect("a path in UTF-8");
     run.out.replace(&format!("{path}: "), "").replace(path, "FILE")

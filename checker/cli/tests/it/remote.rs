@@ -18,11 +18,7 @@ fn hugging_face() -> (Server, Server) {
 fn models_of_hugging_face() {
     let (hub, store) = hugging_face();
     let url = "hf://owner/model@refs/pr/1/a/x.npy";
-    let run = |url: &str| -> crate::Run {
-        let mut command = command();
-        command.env("HF_ENDPOINT", &hub.url).env("HF_TOKEN", "hf_secret");
-        command.args(["check", url]).output().expect("the command starts").into()
-    };
+    let run = |url: &str| check(&hub, &["check", url]);
     // A revision with slashes is written as the hub writes it.
     let refused = run(url);
     assert_eq!(refused.status, 2, "{}", refused.err);
@@ -113,7 +109,7 @@ fn model() -> Server {
 fn check(hub: &Server, arguments: &[&str]) -> Run {
     let mut command = command();
     command.env("HF_ENDPOINT", &hub.url).env("HF_TOKEN", "hf_secret");
-    command.args(arguments).output().expect("the command starts").into()
+    Run::of(command.args(arguments))
 }
 
 /// `hf://owner/model` is all files of the model. The shards of a set come with its index.
@@ -236,7 +232,7 @@ fn endpoints_and_tokens() {
     let hub = listed(Vec::new());
     let mut command = command();
     command.env("HF_ENDPOINT", format!("{}/", hub.url)).env("HF_TOKEN", "");
-    let run: Run = command.args(["check", "hf://owner/model"]).output().unwrap().into();
+    let run = Run::of(command.args(["check", "hf://owner/model"]));
     assert_eq!((run.status, run.err.as_str()), (0, ""));
     let requests = hub.state().requests.join("\n").to_ascii_lowercase();
     assert!(!requests.contains("authorization") && !requests.contains(" //"), "{requests}");

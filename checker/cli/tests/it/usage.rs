@@ -4,7 +4,7 @@ use std::io::Read;
 use std::process::Stdio;
 
 use crate::write::{Entry, safetensors};
-use crate::{array, command, file, run};
+use crate::{Run, array, command, file, run};
 
 const NONE: [&str; 0] = [];
 
@@ -87,9 +87,7 @@ fn backend_of_the_environment() {
     let good = file("environment.npy", &array(&[0.0]));
     for name in ["warp", "AVX512 ", "\x1b[2J"] {
         for arguments in [&["backends".as_ref()][..], &["check".as_ref(), good.as_os_str()]] {
-            let run = crate::Run::from(
-                command().args(arguments).env("NONFINITE_BACKEND", name).output().unwrap(),
-            );
+            let run = Run::of(command().args(arguments).env("NONFINITE_BACKEND", name));
             assert_eq!((run.status, run.out.as_str()), (2, ""));
             assert!(
                 run.err.contains(&format!("NONFINITE_BACKEND: no backend {name:?} here")),
@@ -102,9 +100,7 @@ fn backend_of_the_environment() {
     for (name, active) in
         [("scalar", "scalar"), ("", nonfinite::Backend::available().next().unwrap().name())]
     {
-        let run = crate::Run::from(
-            command().arg("backends").env("NONFINITE_BACKEND", name).output().unwrap(),
-        );
+        let run = Run::of(command().arg("backends").env("NONFINITE_BACKEND", name));
         assert_eq!((run.status, run.err.as_str()), (0, ""));
         assert!(run.out.contains(&format!("{active:<8} available active\n")), "{}", run.out);
     }

@@ -32,10 +32,7 @@ impl Metadata {
         }
         if key == *b"split.count" && kind == UINT16 {
             let bytes = header.take("metadata")?;
-            self.parts = u64::from(match header.order {
-                ByteOrder::Little => u16::from_le_bytes(bytes),
-                ByteOrder::Big => u16::from_be_bytes(bytes),
-            });
+            self.parts = u16::from_le_bytes(bytes).into();
             return Ok(());
         }
         let (kind, count) = match kind {
@@ -104,6 +101,7 @@ pub(super) struct Header<'a> {
 }
 
 impl Header<'_> {
+    /// The bytes of a number, the least significant byte first.
     pub(super) fn take<const SIZE: usize>(
         &mut self,
         what: &'static str,
@@ -114,23 +112,18 @@ impl Header<'_> {
             _ => unread(error),
         })?;
         self.read += SIZE as u64;
+        if self.order == ByteOrder::Big {
+            bytes.reverse();
+        }
         Ok(bytes)
     }
 
     pub(super) fn u32(&mut self, what: &'static str) -> Result<u32, Refused> {
-        let bytes = self.take(what)?;
-        Ok(match self.order {
-            ByteOrder::Little => u32::from_le_bytes(bytes),
-            ByteOrder::Big => u32::from_be_bytes(bytes),
-        })
+        self.take(what).map(u32::from_le_bytes)
     }
 
     pub(super) fn u64(&mut self, what: &'static str) -> Result<u64, Refused> {
-        let bytes = self.take(what)?;
-        Ok(match self.order {
-            ByteOrder::Little => u64::from_le_bytes(bytes),
-            ByteOrder::Big => u64::from_be_bytes(bytes),
-        })
+        self.take(what).map(u64::from_le_bytes)
     }
 
     /// Reads `length` bytes into `out`, which grows with the bytes that are there.

@@ -126,6 +126,7 @@ fn length(has: usize, wants: usize) -> String {
 }
 
 /// The fields of a TensorProto.
+#[derive(Default)]
 pub(super) struct Proto<'a> {
     file: &'a [u8],
     pub(super) name: String,
@@ -144,19 +145,7 @@ pub(super) struct Proto<'a> {
 
 impl<'a> Proto<'a> {
     pub(super) fn read(file: &'a [u8], message: Range<usize>) -> Result<Self, Malformed> {
-        let mut proto = Self {
-            file,
-            name: String::new(),
-            dims: Vec::new(),
-            data_type: 0,
-            raw: None,
-            float: Numbers::default(),
-            double: Numbers::default(),
-            int32: Vec::new(),
-            segment: false,
-            external: false,
-            entries: Vec::new(),
-        };
+        let mut proto = Self { file, ..Self::default() };
         let text = |range: Range<usize>| source::text(&file[range]);
         for field in Fields::new(file, message) {
             match field? {

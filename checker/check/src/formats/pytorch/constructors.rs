@@ -126,10 +126,8 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn sequence(self, id: Id) -> Option<&'a [Id]> {
-        match &self.0.objects[id] {
-            Object::Sequence(items) => Some(items),
-            _ => None,
-        }
+        let Object::Sequence(items) = &self.0.objects[id] else { return None };
+        Some(items)
     }
 
     fn integers(self, id: Id) -> Option<Vec<i64>> {
@@ -138,10 +136,8 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn integer(self, id: Id) -> Option<i64> {
-        match &self.0.objects[id] {
-            Object::Int(number) => Some(*number),
-            _ => None,
-        }
+        let Object::Int(number) = &self.0.objects[id] else { return None };
+        Some(*number)
     }
 
     /// The extents of a shape; none if one is negative.
@@ -150,17 +146,13 @@ impl<'a> Reader<'a> {
     }
 
     fn global(self, id: Id) -> Option<&'a str> {
-        match &self.0.objects[id] {
-            Object::Global(name) => Some(name),
-            _ => None,
-        }
+        let Object::Global(name) = &self.0.objects[id] else { return None };
+        Some(name)
     }
 
     pub(super) fn text(self, id: Id) -> Option<&'a str> {
-        match &self.0.objects[id] {
-            Object::Text(text) => Some(text),
-            _ => None,
-        }
+        let Object::Text(text) = &self.0.objects[id] else { return None };
+        Some(text)
     }
 
     /// The name of the function of a call, its arguments, and the state that it is given.

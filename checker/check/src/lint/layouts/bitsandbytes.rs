@@ -2,7 +2,7 @@
 //! `absmax`, or codes of 8 bits with one a row in `SCB`. A magnitude of zero is that of a block of
 //! zeros.
 
-use super::{Grid, Layout, Legal, Matrix, Misfit, Role, Tensors, is_integer};
+use super::{Grid, Layout, Legal, Matrix, Misfit, NONE, Role, Tensors, is_integer};
 
 /// The JSON of a block size and a shape, of codes of nf4 and of fp4.
 const STATES: [&str; 2] =
@@ -25,7 +25,6 @@ pub(super) static LAYOUT: Layout = Layout {
         codes && (parts.len() > 1 || config.method == "bitsandbytes")
     },
     grid,
-    byte_scales: |_, _, _| None,
     needs: |parts, _| {
         if parts.contains_key(".SCB") {
             return Vec::new();
@@ -36,11 +35,9 @@ pub(super) static LAYOUT: Layout = Layout {
         let nested = nested.into_iter().filter(|_| is_nested);
         [".weight.quant_map"].into_iter().chain(nested).chain([state]).collect()
     },
-    has_global: false,
-    is_gptq: false,
     reach: Some(|_| 1.0),
     zero: Legal::Yes,
-    negative: Legal::No,
+    ..NONE
 };
 
 fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> {

@@ -1,7 +1,7 @@
 //! GGUF: the scales of blocks are in the tensor itself, which `check` looks at. NVFP4 has a scale
 //! of the whole tensor beside it. Scales of blocks may be zero and negative.
 
-use super::{Layout, Legal, Role, needs_nothing};
+use super::{Layout, Legal, NONE, Role};
 use crate::model::Content;
 
 pub(super) static LAYOUT: Layout = Layout {
@@ -11,12 +11,7 @@ pub(super) static LAYOUT: Layout = Layout {
             .get(".weight")
             .is_some_and(|&(_, index)| matches!(tensors[index].content, Content::Blocks { .. }))
     },
-    grid: |_, _| Ok(None),
-    byte_scales: |_, _, _| None,
-    needs: needs_nothing,
-    has_global: false,
-    is_gptq: false,
-    reach: None,
     zero: Legal::Yes,
     negative: Legal::Yes,
+    ..NONE
 };

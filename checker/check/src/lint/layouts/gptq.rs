@@ -5,7 +5,7 @@
 //! | GPTQ | `[K·b/32, N]` | `[K/g, N]` | `[K/g, N·b/32]` | `[K]` |
 //! | AWQ | `[K, N·b/32]` | `[K/g, N]` | `[K/g, N·b/32]` | |
 
-use super::{Grid, Layout, Legal, Matrix, Misfit, Parts, Role, Tensors, is_integer, of_bits};
+use super::{Grid, Layout, Matrix, Misfit, NONE, Parts, Role, Tensors, is_integer, of_bits};
 
 pub(super) static GPTQ: Layout = Layout {
     endings: &[
@@ -21,13 +21,10 @@ pub(super) static GPTQ: Layout = Layout {
     grid: |matrix, tensors| {
         grid(matrix, tensors, |[rows, columns], bits| [rows.saturating_mul(32) / bits, columns])
     },
-    byte_scales: |_, _, _| None,
     needs: |_, _| vec![".qzeros"],
-    has_global: false,
     is_gptq: true,
     reach: Some(of_bits),
-    zero: Legal::No,
-    negative: Legal::No,
+    ..NONE
 };
 
 pub(super) static AWQ: Layout = Layout {

@@ -3,7 +3,9 @@
 
 use nonfinite::Format;
 
-use super::{Grid, Layout, Legal, Matrix, Misfit, Role, Tensors, extents, is_integer, of_bits};
+use super::{
+    Grid, Layout, Legal, Matrix, Misfit, NONE, Role, Tensors, extents, is_integer, of_bits,
+};
 
 pub(super) static LAYOUT: Layout = Layout {
     endings: &[(".weight", Role::Codes), (".scales", Role::Scale), (".biases", Role::Other)],
@@ -22,11 +24,10 @@ pub(super) static LAYOUT: Layout = Layout {
         None | Some("affine") => vec![".biases"],
         Some(_) => Vec::new(),
     },
-    has_global: false,
-    is_gptq: false,
     reach: Some(of_bits),
     zero: Legal::Yes,
     negative: Legal::Yes,
+    ..NONE
 };
 
 fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> {

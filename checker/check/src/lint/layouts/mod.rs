@@ -217,10 +217,19 @@ fn of_bits(scheme: &Scheme) -> f64 {
     f64::from((1 << (bits - 1)) - 1)
 }
 
-/// Nothing but scales is needed.
-fn needs_nothing(_: &Parts, _: &Scheme) -> Vec<&'static str> {
-    Vec::new()
-}
+/// A layout that no matrix has. Others begin with it, and say only what they have.
+const NONE: Layout = Layout {
+    endings: &[],
+    is: |_, _, _| false,
+    grid: |_, _| Ok(None),
+    byte_scales: |_, _, _| None,
+    needs: |_, _| Vec::new(),
+    has_global: false,
+    is_gptq: false,
+    reach: None,
+    zero: Legal::No,
+    negative: Legal::No,
+};
 
 /// A scale of an ONNX model, as a matrix without codes.
 pub(super) fn of_onnx(tensor: &Tensor, index: usize, is_of_blocks: bool) -> Matrix {

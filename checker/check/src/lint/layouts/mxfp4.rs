@@ -2,9 +2,7 @@
 
 use nonfinite::Format;
 
-use super::{
-    Grid, Layout, Legal, Matrix, Misfit, Parts, Role, Tensors, is_integer, needs_nothing, one,
-};
+use super::{Grid, Layout, Matrix, Misfit, NONE, Parts, Role, Tensors, is_integer, one};
 
 pub(super) static LAYOUT: Layout = Layout {
     endings: &[
@@ -18,12 +16,7 @@ pub(super) static LAYOUT: Layout = Layout {
     },
     grid,
     byte_scales: |_: &Parts, _, _| Some(Format::F8E8M0Fnu),
-    needs: needs_nothing,
-    has_global: false,
-    is_gptq: false,
-    reach: None,
-    zero: Legal::No,
-    negative: Legal::No,
+    ..NONE
 };
 
 fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> {

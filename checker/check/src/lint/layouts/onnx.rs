@@ -1,19 +1,8 @@
 //! ONNX: inputs of operators that quantise are scales. Negative ones work in some engines.
 
-use super::{Layout, Legal, Role, needs_nothing};
+use super::{Layout, Legal, NONE, Role};
 
-pub(super) static LAYOUT: Layout = Layout {
-    endings: &[],
-    is: |_, _, _| false,
-    grid: |_, _| Ok(None),
-    byte_scales: |_, _, _| None,
-    needs: needs_nothing,
-    has_global: false,
-    is_gptq: false,
-    reach: None,
-    zero: Legal::No,
-    negative: Legal::Doubtful,
-};
+pub(super) static LAYOUT: Layout = Layout { negative: Legal::Doubtful, ..NONE };
 
 /// Scales of blocks. onnxruntime gives a block of zeros the scale 0, and never divides by it.
 pub(super) static BLOCKS: Layout = Layout { zero: Legal::Doubtful, ..LAYOUT };

@@ -15,8 +15,8 @@
 use nonfinite::Format;
 
 use super::{
-    CACHE, Grid, Layout, Legal, Matrix, Misfit, Parts, Role, Tensors, extents, is_f8, is_integer,
-    needs_nothing, of_bits, one,
+    CACHE, Grid, Layout, Matrix, Misfit, NONE, Parts, Role, Tensors, extents, is_f8, is_integer,
+    of_bits, one,
 };
 use crate::lint::config::{Config, Scheme};
 use crate::model::Content;
@@ -53,12 +53,9 @@ pub(super) static LAYOUT: Layout = Layout {
     is,
     grid,
     byte_scales,
-    needs: needs_nothing,
     has_global: true,
-    is_gptq: false,
     reach: Some(of_bits),
-    zero: Legal::No,
-    negative: Legal::No,
+    ..NONE
 };
 
 fn is(parts: &Parts, tensors: &Tensors<'_>, config: &Config) -> bool {

@@ -2,7 +2,6 @@
 
 mod blocks;
 mod codes;
-mod config;
 mod content;
 mod inserted;
 mod kin;
@@ -11,7 +10,7 @@ mod siblings;
 
 use std::collections::BTreeSet;
 
-use super::finding::{Finding, MAGNITUDE, Rule, SCALE_SHAPE, Severity};
+use super::finding::{CONFIG_UNREADABLE, Finding, MAGNITUDE, Rule, SCALE_SHAPE, Severity};
 use super::layouts::Matrix;
 use super::model::{Model, ReportedTensor};
 use crate::model::{First, rounded};
@@ -27,7 +26,14 @@ pub(super) fn all<'a>(
     let mut found = Findings { model, findings: Vec::new(), inserted };
     let shapes = wrong.into_iter();
     shapes.for_each(|(index, why)| found.add(&SCALE_SHAPE, index, None, why));
-    config::all(&mut found);
+    found.findings.extend(model.broken.iter().map(|(file, why)| Finding {
+        rule: &CONFIG_UNREADABLE,
+        severity: CONFIG_UNREADABLE.severity,
+        file: file.clone(),
+        tensor: None,
+        coordinate: None,
+        message: why.clone(),
+    }));
     siblings::all(&mut found, names);
     for matrix in &model.matrices {
         scales::of_matrix(&mut found, matrix);

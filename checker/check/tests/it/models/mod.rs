@@ -7,7 +7,6 @@ mod limits;
 mod lint;
 mod members;
 mod onnx;
-mod onnx_types;
 mod opcodes;
 mod pickles;
 mod pytorch;

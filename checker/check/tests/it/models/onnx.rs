@@ -36,10 +36,20 @@ pub(super) fn model(graph: &[Vec<u8>]) -> Vec<u8> {
     [number(1, 9), bytes(7, &graph.concat()), opset].concat()
 }
 
+/// A model with one initializer.
+fn of_one(tensor: &[u8]) -> Vec<u8> {
+    model(&[bytes(5, tensor)])
+}
+
 /// A TensorProto.
 pub(super) fn tensor(name: &str, data_type: u64, shape: &[usize], rest: &[Vec<u8>]) -> Vec<u8> {
     let dims: Vec<u8> = shape.iter().flat_map(|&extent| number(1, extent as u64)).collect();
     [dims, number(2, data_type), rest.concat(), bytes(8, name.as_bytes())].concat()
+}
+
+/// What a tensor says of its external data.
+pub(super) fn entry(key: &str, value: &str) -> Vec<u8> {
+    bytes(13, &[bytes(1, key.as_bytes()), bytes(2, value.as_bytes())].concat())
 }
 
 fn node(operator: &str, output: &str, attributes: &[Vec<u8>]) -> Vec<u8> {
@@ -77,7 +87,7 @@ fn planted_in_raw_data_and_in_fields() {
         for content in [&raw as &dyn Fn(&[u8]) -> Vec<u8>, &in_field] {
             plant(&codes, false, dtype, |data| {
                 let initializer = tensor("w", code, &SHAPE, &[content(data)]);
-                let mut report = check(&model(&[bytes(5, &initializer)]), FileFormat::ONNX);
+                let mut report = check(&of_one(&initializer), FileFormat::ONNX);
                 assert_eq!(report.tensors[0].dtype, dtype);
                 assert_eq!(report.tensors[0].name.as_deref(), Some("w"));
                 report.tensors.remove(0)
@@ -92,7 +102,7 @@ fn numbers_that_are_not_packed() {
         .iter()
         .map(|x: &f32| [varint(4 << 3 | 5), x.to_le_bytes().to_vec()].concat())
         .collect();
-    let report = check(&model(&[bytes(5, &tensor("w", 1, &[4], &floats))]), FileFormat::ONNX);
+    let report = check(&of_one(&tensor("w", 1, &[4], &floats)), FileFormat::ONNX);
     assert_eq!(report.tensors[0].found.nan.first.as_ref().unwrap().coordinate, [1]);
     assert_eq!(report.tensors[0].found.pos_inf.first.as_ref().unwrap().coordinate, [2]);
     // Those of an attribute.
@@ -105,7 +115,7 @@ fn numbers_that_are_not_packed() {
         assert_found(&report.tensors[0], 0, &[count - 1]);
     }
     let halves = [number(5, 0x7E00), number(5, 0x3C00)];
-    let report = check(&model(&[bytes(5, &tensor("w", 10, &[2], &halves))]), FileFormat::ONNX);
+    let report = check(&of_one(&tensor("w", 10, &[2], &halves)), FileFormat::ONNX);
     assert_eq!(report.tensors[0].found.nan.count, 1);
 }
 
@@ -168,12 +178,9 @@ fn everywhere_a_tensor_can_be() {
 #[test]
 fn external_data() {
     let folder = folder("onnx-external");
-    let entry = |key: &str, value: &str| {
-        bytes(13, &[bytes(1, key.as_bytes()), bytes(2, value.as_bytes())].concat())
-    };
     let save = |entries: &[Vec<u8>]| {
         let content = [entries.concat(), number(14, 1)];
-        let file = model(&[bytes(5, &tensor("w", 1, &[2], &content))]);
+        let file = of_one(&tensor("w", 1, &[2], &content));
         let path = folder.join("model.onnx");
         fs::write(&path, file).unwrap();
         check_file(&path, &Options::default())
@@ -210,7 +217,7 @@ fn external_data() {
 #[test]
 fn what_is_no_number_or_not_known() {
     let looked_at = |code, rest: &[Vec<u8>]| {
-        let file = model(&[bytes(5, &tensor("w", code, &[1], rest))]);
+        let file = of_one(&tensor("w", code, &[1], rest));
         check(&file, FileFormat::ONNX).tensors.remove(0).looked_at
     };
     for code in [2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 21, 22, 25, 26] {
@@ -228,7 +235,7 @@ fn what_is_no_number_or_not_known() {
 #[test]
 fn lies() {
     let bad = |shape: &[usize], rest: &[Vec<u8>]| {
-        error(&model(&[bytes(5, &tensor("w", 1, shape, rest))]), FileFormat::ONNX)
+        error(&of_one(&tensor("w", 1, shape, rest)), FileFormat::ONNX)
     };
     assert!(
         bad(&[3], &[bytes(9, &[0; 8])])
@@ -240,7 +247,7 @@ fn lies() {
     assert!(error(&number(1, 9), FileFormat::ONNX).contains("no graph"));
     assert!(error(b"\x08\x09\x3A\x7F", FileFormat::ONNX).contains("ends behind its message"));
     // No prefix of a good model is valid, except those that end with a field of the model.
-    let whole = model(&[bytes(5, &tensor("w", 1, &[1], &[bytes(9, &[0; 4])]))]);
+    let whole = of_one(&tensor("w", 1, &[1], &[bytes(9, &[0; 4])]));
     let good = |bytes: &[u8]| read(bytes, FileFormat::ONNX).is_ok();
     let cuts: Vec<_> = (0..=whole.len()).filter(|&cut| good(&whole[..cut])).collect();
     assert_eq!(cuts, [whole.len() - 4, whole.len()]);
@@ -283,9 +290,6 @@ fn what_occurs_twice() {
         |field| [bytes(1, b"value"), bytes(field, &first), bytes(field, &second)].concat();
     let values = tensor("s", 1, &[1], &[bytes(9, &[0; 4])]);
     let sparse = bytes(15, &[bytes(1, &values), bytes(1, &second)].concat());
-    let entry = |key: &str, value: &str| {
-        bytes(13, &[bytes(1, key.as_bytes()), bytes(2, value.as_bytes())].concat())
-    };
     let locations = [entry("location", "a"), entry("location", "b"), number(14, 1)];
     let raw = [bytes(9, &nan), bytes(9, &[0; 4])];
     for (what, field) in [
@@ -311,4 +315,45 @@ fn fields_that_are_not_known() {
     let file = [model(&[weight, bytes(3, &nan)]), bytes(99, &nan)].concat();
     let report = check(&file, FileFormat::ONNX);
     assert!(report.is_complete() && !report.is_bad() && report.tensors.len() == 1, "{report:?}");
+}
+
+#[test]
+fn complex_numbers() {
+    let singles = [1.0, f32::NAN].map(f32::to_le_bytes).concat();
+    let doubles = [1.0, f64::NAN].map(f64::to_le_bytes).concat();
+    for (code, data) in [(14, singles), (15, doubles)] {
+        let report = check(&of_one(&tensor("c", code, &[1], &[bytes(9, &data)])), FileFormat::ONNX);
+        assert_eq!(report.tensors[0].found.nan.count, 1, "{code}");
+        assert!(report.is_complete(), "{code}");
+    }
+}
+
+/// The dimensions as one packed field.
+#[test]
+fn packed_dimensions() {
+    let dims = bytes(1, &[varint(1), varint(2)].concat());
+    let data = [1.0, f32::NAN].map(f32::to_le_bytes).concat();
+    let report = check(&of_one(&tensor("w", 1, &[], &[dims, bytes(9, &data)])), FileFormat::ONNX);
+    assert_eq!(report.tensors[0].shape, [1, 2]);
+    assert_eq!(report.tensors[0].found.nan.first.as_ref().unwrap().coordinate, [0, 1]);
+}
+
+/// The default of an attribute of a function, and indices of a sparse tensor that are floats.
+#[test]
+fn defaults_and_indices() {
+    let float = [varint(2 << 3 | 5), f32::NAN.to_le_bytes().to_vec()].concat();
+    let default = bytes(11, &[bytes(1, b"alpha"), float].concat());
+    let function = bytes(25, &[bytes(1, b"f"), default].concat());
+    assert!(check(&[model(&[]), function].concat(), FileFormat::ONNX).is_bad());
+
+    let indices = |code, data: &[u8]| {
+        let values = tensor("s", 1, &[1], &[bytes(9, &[0; 4])]);
+        let indices = tensor("i", code, &[1], &[bytes(9, data)]);
+        let sparse = bytes(15, &[bytes(1, &values), bytes(2, &indices)].concat());
+        check(&model(&[sparse]), FileFormat::ONNX)
+    };
+    let report = indices(7, &[0xFF; 8]);
+    assert!(!report.is_bad() && report.is_complete());
+    assert_eq!(report.tensors.len(), 1);
+    assert!(indices(1, &f32::NAN.to_le_bytes()).is_bad());
 }

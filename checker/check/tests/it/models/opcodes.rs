@@ -4,7 +4,7 @@
 use nonfinite_check::{FileFormat, LookedAt, Report};
 
 use super::pickles::{array, bytes, dtype};
-use super::pytorch::{archive, integers, state_dict, storage, text};
+use super::pytorch::{archive, integers, state_dict, storage, text, untyped};
 use crate::check;
 use crate::codes::assert_found;
 
@@ -111,18 +111,7 @@ fn integers_and_booleans() {
 
 /// A view of bytes as numbers of this dtype.
 fn view(dtype: &str, data: &[u8]) -> Report {
-    let value = [
-        b"ctorch._utils\n_rebuild_tensor_v3\n(",
-        &storage("UntypedStorage", "0", data.len())[..],
-        b"K\x00",
-        &integers(&[1]),
-        &integers(&[1]),
-        b"\x89}ctorch\n",
-        dtype.as_bytes(),
-        b"\ntR",
-    ]
-    .concat();
-    one(&value, &[data])
+    one(&untyped(dtype, data.len(), &[1], &[1]), &[data])
 }
 
 #[test]

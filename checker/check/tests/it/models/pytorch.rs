@@ -47,6 +47,22 @@ pub(super) fn tensor(storage: &[u8], offset: usize, shape: &[usize], strides: &[
     .concat()
 }
 
+/// The output of `torch.save` for a tensor of a dtype without a storage class of its own: an
+/// untyped storage, and the dtype among the arguments.
+pub(super) fn untyped(dtype: &str, length: usize, shape: &[usize], strides: &[usize]) -> Vec<u8> {
+    [
+        b"ctorch._utils\n_rebuild_tensor_v3\n(",
+        &storage("UntypedStorage", "0", length)[..],
+        b"K\x00",
+        &integers(shape),
+        &integers(strides),
+        b"\x89}ctorch\n",
+        dtype.as_bytes(),
+        b"\ntR",
+    ]
+    .concat()
+}
+
 /// A dict of these.
 pub(super) fn state_dict(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let entries: Vec<u8> =
@@ -77,8 +93,6 @@ fn planted_in_every_storage() {
     }
 }
 
-/// Dtypes without a storage class of their own: an untyped storage, and the dtype among the
-/// arguments.
 #[test]
 fn planted_in_untyped_storages() {
     for (dtype, codes) in [
@@ -88,17 +102,7 @@ fn planted_in_untyped_storages() {
         ("float8_e5m2fnuz", FNUZ),
         ("float8_e8m0fnu", E8M0),
     ] {
-        let pickle = [
-            b"ctorch._utils\n_rebuild_tensor_v3\n(",
-            &storage("UntypedStorage", "0", ELEMENTS)[..],
-            b"K\x00",
-            &integers(&SHAPE),
-            &integers(&STRIDES),
-            b"\x89}ctorch\n",
-            dtype.as_bytes(),
-            b"\ntR",
-        ]
-        .concat();
+        let pickle = untyped(dtype, ELEMENTS, &SHAPE, &STRIDES);
         plant(&codes, false, dtype, |data| {
             let mut report = one(&pickle, data);
             assert_eq!(report.tensors[0].dtype, dtype);

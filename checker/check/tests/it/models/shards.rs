@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use nonfinite_check::formats::shards;
 
+use crate::write::safetensors_text;
+
 fn names(paths: Vec<PathBuf>) -> BTreeSet<String> {
     paths.iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect()
 }
@@ -47,8 +49,7 @@ fn texts_are_no_metadata() {
 fn many_tensors_that_are_missing() {
     let folder = tempfile::tempdir().unwrap();
     let header = r#"{"x":{"dtype":"F32","shape":[],"data_offsets":[0,4]}}"#;
-    let shard = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &[0; 4]].concat();
-    fs::write(folder.path().join("a.safetensors"), shard).unwrap();
+    fs::write(folder.path().join("a.safetensors"), safetensors_text(header, &[0; 4])).unwrap();
     let names = (0..10_000).map(|i| format!(r#""m{i}": "a.safetensors""#)).collect::<Vec<_>>();
     let path = folder.path().join("a.safetensors.index.json");
     fs::write(&path, format!(r#"{{"weight_map": {{{}}}}}"#, names.join(","))).unwrap();

@@ -38,13 +38,12 @@ impl Machine<'_> {
                 self.push(text);
             }
             b'B' | b'C' | 0x8E | 0x96 => {
-                let length = self.number(if opcode == b'B' {
-                    4
-                } else if opcode == b'C' {
-                    1
-                } else {
-                    8
-                })?;
+                let size = match opcode {
+                    b'B' => 4,
+                    b'C' => 1,
+                    _ => 8,
+                };
+                let length = self.number(size)?;
                 let bytes = self.bytes(length)?;
                 self.push(Object::Bytes(bytes));
             }
@@ -95,17 +94,11 @@ impl Machine<'_> {
     fn integer(&mut self, opcode: u8) -> Result<Object, Why> {
         let value = match opcode {
             b'I' | b'L' => {
-                let line = self.line()?;
-                match line.as_str() {
+                return Ok(match self.line()?.as_str() {
                     // Booleans of protocol 0.
-                    "00" | "01" => return Ok(Object::Bool(line == "01")),
-                    _ => {
-                        return Ok(line
-                            .trim_end_matches('L')
-                            .parse()
-                            .map_or(Object::Other, Object::Int));
-                    }
-                }
+                    line @ ("00" | "01") => Object::Bool(line == "01"),
+                    line => line.trim_end_matches('L').parse().map_or(Object::Other, Object::Int),
+                });
             }
             b'J' => i64::from(self.number(4)? as u32 as i32),
             b'K' => self.number(1)? as i64,
@@ -157,12 +150,17 @@ impl Machine<'_> {
         }
     }
 
+    /// A function or a class, by two lines.
+    fn global(&mut self) -> Result<Object, Why> {
+        Ok(Object::Global(format!("{} {}", self.line()?, self.line()?)))
+    }
+
     /// Names of functions, and calls.
     fn reference(&mut self, opcode: u8) -> Result<(), Why> {
         match opcode {
             b'c' => {
-                let name = format!("{} {}", self.line()?, self.line()?);
-                self.push(Object::Global(name));
+                let global = self.global()?;
+                self.push(global);
             }
             0x93 => {
                 let (name, module) = (self.pop()?, self.pop()?);
@@ -196,12 +194,7 @@ impl Machine<'_> {
                 }
             }
             b'i' | b'o' => {
-                let function = if opcode == b'i' {
-                    let name = format!("{} {}", self.line()?, self.line()?);
-                    Some(Object::Global(name))
-                } else {
-                    None
-                };
+                let function = if opcode == b'i' { Some(self.global()?) } else { None };
                 let mut arguments = self.pop_to_mark()?.into_iter();
                 let function = match function {
                     Some(global) => {
