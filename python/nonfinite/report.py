@@ -177,7 +177,7 @@ class NotLookedAt:
     """The tensor or the member of an archive. None for the whole file."""
     reason: str
     asks: str | None = None
-    """The keyword argument that lets a check look at the file: "max_bytes"."""
+    """The keyword argument that lets a check read the file: "max_bytes"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

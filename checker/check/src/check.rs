@@ -1,4 +1,4 @@
-//! The check of a file: reads it, looks at its tensors, and makes the report.
+//! The check of a file: reads the file, looks at its tensors, and makes the report.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use crate::input::{opened, prepared};
 use crate::model::reader::Contents;
 use crate::model::source::open;
-use crate::model::{Data, Error, FileFormat, Outline, ReadAt, Source, Tensor};
+use crate::model::{Data, Error, FileFormat, FullDescription, ReadAt, Source, Tensor};
 use crate::options::Options;
 use crate::remote::is_url;
 use crate::report::Report;
-use crate::scan::{ByteKind, Scanned, places, scan};
+use crate::scan::{ByteKind, TensorTallies, places, scan};
 
 /// Checks a file.
 ///
@@ -87,7 +87,7 @@ pub fn check_url(url: &str, options: &Options) -> Result<Report, Error> {
         return Err(Error::Remote { url: url.to_owned(), error });
     }
     let (source, format, contents) = opened(Path::new(url), options)?;
-    looked(&*source, format, &contents, options)
+    check_contents(&*source, format, &contents, options)
 }
 
 /// The bytes of a stream, in a temporary file. A stream of no known format is not read to its end.
@@ -134,31 +134,31 @@ fn check(
     options: &Options,
 ) -> Result<Report, Error> {
     let contents = prepared(source, format.read(source, path)?, options)?;
-    looked(source, format, &contents, options)
+    check_contents(source, format, &contents, options)
 }
 
-/// Looks at the contents of a file, and makes the report.
-pub(crate) fn looked(
+/// Checks the contents of a file, and makes the report.
+pub(crate) fn check_contents(
     source: &dyn ReadAt,
     format: FileFormat,
     contents: &Contents,
     options: &Options,
 ) -> Result<Report, Error> {
-    let mut scanned = look(source, contents, &[], options)?;
-    report(source, format, &contents.tensors, &mut scanned, options)
+    let mut tallies = tally(source, contents, &[], options)?;
+    report(source, format, &contents.tensors, &mut tallies, options)
 }
 
-/// Looks at the contents of a file. `kinds` says what the tensors are to lint: nothing if there are
-/// none.
+/// Makes the tallies of the tensors of a file. `kinds` says what the tensors are to lint: nothing
+/// if there are none.
 ///
 /// # Errors
 /// [`Error`] if data cannot be decoded, or if the observer asked to stop.
-pub(crate) fn look(
+pub(crate) fn tally(
     source: &dyn ReadAt,
     contents: &Contents,
     kinds: &[ByteKind],
     options: &Options,
-) -> Result<Scanned, Error> {
+) -> Result<TensorTallies, Error> {
     let Contents { tensors, checksums } = contents;
     if let Some(observer) = &options.observer {
         let is_seen = |&(index, tensor): &(usize, &Tensor)| {
@@ -172,20 +172,20 @@ pub(crate) fn look(
     scan(source, tensors, checksums, kinds, options)
 }
 
-/// Makes the report on what was found. Looks at bad tensors again if the options ask for places.
+/// Makes the report from the tallies. Scans bad tensors again if the options ask for places.
 ///
 /// # Errors
-/// As [`look`].
+/// As [`tally`].
 pub(crate) fn report(
     source: &dyn ReadAt,
     format: FileFormat,
     tensors: &[Tensor],
-    scanned: &mut Scanned,
+    tallies: &mut TensorTallies,
     options: &Options,
 ) -> Result<Report, Error> {
-    let places = places(source, tensors, scanned, options)?;
-    let damaged = std::mem::take(&mut scanned.damaged);
-    let found = tensors.iter().map(Outline::of).enumerate();
-    let found = found.map(|(index, outline)| (outline, scanned.tally(index)));
-    Ok(Report::new(format, found, places, damaged, other_files(tensors), options))
+    let places = places(source, tensors, tallies, options)?;
+    let damaged = std::mem::take(&mut tallies.damaged);
+    let described = tensors.iter().map(FullDescription::of).enumerate();
+    let tallied = described.map(|(index, description)| (description, tallies.tally(index)));
+    Ok(Report::new(format, tallied, places, damaged, other_files(tensors), options))
 }

@@ -1,8 +1,8 @@
-//! A check by several processes: some look at files, and one makes the reports.
+//! A check by several processes: some make tallies of files, and one makes the reports.
 //!
-//! [`files`] lists what there is to look at: the file itself, or the shards of a set. [`look`]
-//! looks at one of these, in any process that finds it by the same path or URL. [`report`] makes
-//! the report of [`check_file`](crate::check_file) or [`check_url`](crate::check_url).
+//! [`files`] lists what there is to check: the file itself, or the shards of a set. [`tally`] makes
+//! the tally of such a file, in any process that finds the file by the same path or URL. [`report`]
+//! makes the report of [`check_file`](crate::check_file) or [`check_url`](crate::check_url).
 //!
 //! ```
 //! use std::collections::HashMap;
@@ -19,7 +19,7 @@
 //! let mut found = HashMap::new();
 //! for file in distributed::files(&path, &options) {
 //!     // In another process, which sends the tally as JSON.
-//!     if let Ok(tally) = distributed::look(&file, &options) {
+//!     if let Ok(tally) = distributed::tally(&file, &options) {
 //!         found.insert(file, serde_json::to_string(&tally)?);
 //!     }
 //! }
@@ -36,34 +36,34 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::{look as look_at, looked, other_files};
+use crate::check::{self, check_contents, other_files};
 use crate::formats::{self, index};
 use crate::input::{open, opened, url};
 use crate::model::reader::Contents;
 use crate::model::source::inside;
-use crate::model::{Error, FileFormat, Outline, ReadAt, Tensor};
+use crate::model::{Error, FileFormat, FullDescription, ReadAt, Tensor};
 use crate::options::Options;
 use crate::places::Places;
 use crate::remote;
 use crate::report::Report;
-use crate::scan::{Scanned, Tally, places, scan};
+use crate::scan::{Tally, TensorTallies, places, scan};
 
-/// What was found in a file: all that its report says, before the options decide what is bad.
+/// The tally of a file: all that its report says, before the options decide what is bad.
 ///
 /// Serialise it with serde, in any form that keeps integers of 64 bits, such as JSON. It is not
 /// checked again, so the processes have to trust each other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileTally {
     format: String,
-    tensors: Vec<(Outline, Tally)>,
+    tensors: Vec<(FullDescription, Tally)>,
     /// By the index of the tensor.
     places: BTreeMap<usize, Places>,
     /// Parts of other files whose checksum is wrong.
-    damaged: Vec<Outline>,
+    damaged: Vec<FullDescription>,
     other_files: Vec<PathBuf>,
 }
 
-/// The files to [`look`] at for a [`report`] on this path or URL: the shards of a set of
+/// The files to [`tally`] for a [`report`] on this path or URL: the shards of a set of
 /// safetensors or PyTorch files if this is its index, and otherwise the file itself.
 #[must_use]
 pub fn files(path: &Path, options: &Options) -> Vec<PathBuf> {
@@ -80,21 +80,22 @@ pub fn files(path: &Path, options: &Options) -> Vec<PathBuf> {
     if shards.is_empty() { vec![path.to_owned()] } else { shards }
 }
 
-/// Looks at a file, by its path or URL. Looks at bad tensors again if the options ask for places.
+/// Makes the tally of a file, by its path or URL. Scans bad tensors again if the options ask for
+/// places.
 ///
 /// # Errors
-/// As [`check_file`](crate::check_file). [`report`] then looks at the file by itself.
-pub fn look(path: &Path, options: &Options) -> Result<FileTally, Error> {
+/// As [`check_file`](crate::check_file). [`report`] then checks the file by itself.
+pub fn tally(path: &Path, options: &Options) -> Result<FileTally, Error> {
     let (source, format, contents) = opened(path, options)?;
-    let scanned = look_at(&*source, &contents, &[], options)?;
-    tally(&*source, format, &contents.tensors, scanned, options)
+    let tallies = check::tally(&*source, &contents, &[], options)?;
+    file_tally(&*source, format, &contents.tensors, tallies, options)
 }
 
-/// Makes the report on a path or URL from what was found in its [`files`]. Looks by itself at
-/// those for which `found` returns nothing. Of a set, this reads the index and the headers of all
+/// Makes the report on a path or URL from the tallies of its [`files`]. Checks by itself the files
+/// for which `found` returns nothing. Of a set, this reads the index and the headers of all
 /// shards, so the report names shards and tensors that are missing.
 ///
-/// The options have to be those of [`look`]. `max_bytes` bounds the decoded numbers of each shard,
+/// The options have to be those of [`tally`]. `max_bytes` bounds the decoded numbers of each shard,
 /// and also those of the whole set.
 ///
 /// # Errors
@@ -110,7 +111,7 @@ pub fn report(
     }
     let (source, format, contents) = opened(path, options)?;
     if index::of_shards(format).is_none() {
-        return looked(&*source, format, &contents, options);
+        return check_contents(&*source, format, &contents, options);
     }
     let Contents { tensors, mut checksums } = contents;
     let mut all = FileTally {
@@ -130,8 +131,8 @@ pub fn report(
                 tally
             }
             None => {
-                let scanned = scan(&*source, tensors, &[], &[], options)?;
-                tally(&*source, format, tensors, scanned, options)?
+                let tallies = scan(&*source, tensors, &[], &[], options)?;
+                file_tally(&*source, format, tensors, tallies, options)?
             }
         };
         for (index, mut places) in shard.places {
@@ -140,26 +141,26 @@ pub fn report(
         }
         all.tensors.extend(shard.tensors);
     }
-    // Those of shards that nobody else has looked at.
+    // Those of shards that nobody else has checked.
     all.damaged = scan(&*source, &[], &checksums, &[], options)?.damaged;
     Ok(all.report(format, options))
 }
 
-/// What was found in these tensors.
-fn tally(
+/// The tally of a file with these tensors.
+fn file_tally(
     source: &dyn ReadAt,
     format: FileFormat,
     tensors: &[Tensor],
-    scanned: Scanned,
+    tallies: TensorTallies,
     options: &Options,
 ) -> Result<FileTally, Error> {
-    let places = places(source, tensors, &scanned, options)?;
-    let outlines = tensors.iter().map(Outline::of).enumerate();
+    let places = places(source, tensors, &tallies, options)?;
+    let described = tensors.iter().map(FullDescription::of).enumerate();
     Ok(FileTally {
         format: format.name().to_owned(),
-        tensors: outlines.map(|(index, outline)| (outline, scanned.tally(index))).collect(),
+        tensors: described.map(|(index, it)| (it, tallies.tally(index))).collect(),
         places,
-        damaged: scanned.damaged,
+        damaged: tallies.damaged,
         other_files: other_files(tensors),
     })
 }
@@ -170,11 +171,15 @@ impl FileTally {
         Report::new(format, tensors.into_iter(), places, damaged, other_files, options)
     }
 
-    /// As what was found in a shard with these tensors. None if the shard had others.
+    /// The tally as that of a shard with these tensors. None if the shard had others.
     fn of_shard(mut self, file: &Path, tensors: &[Tensor]) -> Option<Self> {
         self.tensors.iter_mut().for_each(|(it, _)| it.description.file = Some(file.to_owned()));
         let is_same = self.tensors.len() == tensors.len()
-            && self.tensors.iter().zip(tensors).all(|((it, _), tensor)| *it == Outline::of(tensor));
+            && self
+                .tensors
+                .iter()
+                .zip(tensors)
+                .all(|((it, _), tensor)| *it == FullDescription::of(tensor));
         is_same.then_some(self)
     }
 }

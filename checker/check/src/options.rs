@@ -45,7 +45,7 @@ pub struct Options {
     pub max_bytes: Option<u64>,
     /// Threads to use. None means as many as the machine runs at a time.
     pub threads: Option<NonZeroUsize>,
-    /// Whether to look at bad tensors a second time, for the common pattern of the places of their
+    /// Whether to scan bad tensors a second time, for the common pattern of the places of their
     /// bad numbers: [`TensorReport::places`](crate::TensorReport::places).
     pub places: bool,
     /// Whether to draw a [`Map`](crate::Map) of these places, too.
@@ -151,14 +151,14 @@ impl Asked {
 
 /// Receives the progress of a check, from all of its threads.
 pub trait Observer: fmt::Debug + Send + Sync {
-    /// Announces bytes of tensors in this file that the check will look at. Called several times if
-    /// the length of a stream is unknown at the start, and if bad tensors are looked at again
+    /// Announces bytes of tensors in this file that the check will scan. Called several times if
+    /// the length of a stream is unknown at the start, and if bad tensors are scanned again
     /// ([`Options::places`]). The numbers add up.
     fn started(&self, bytes: u64) {
         let _ = bytes;
     }
 
-    /// Reports that this many more bytes have been looked at. [`ControlFlow::Break`] ends the check
+    /// Reports that this many more bytes have been scanned. [`ControlFlow::Break`] ends the check
     /// with [`Error::Stopped`].
     fn advanced(&self, bytes: u64) -> ControlFlow<()>;
 }

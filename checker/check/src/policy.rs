@@ -1,4 +1,4 @@
-//! Which findings make a tensor bad.
+//! Which numbers make a tensor bad.
 
 use std::str::FromStr;
 

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use nonfinite::Format;
 
 use crate::model::{
-    ByKind, Content, Description, Extreme, FileFormat, First, KindReport, Kinds, Large, Outline,
-    Reason, Stats,
+    ByKind, Content, Description, Extreme, FileFormat, First, FullDescription, KindReport, Kinds,
+    Large, Reason, Stats,
 };
 use crate::options::Options;
 use crate::places::Places;
-use crate::scan::{Finite, KindTally, Peak, Tally};
+use crate::scan::{FiniteTally, KindTally, Peak, Tally};
 
 /// The result of the check of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,14 +30,14 @@ impl Report {
     /// The report on these tensors and on damaged parts of the file.
     pub(crate) fn new(
         format: FileFormat,
-        tensors: impl Iterator<Item = (Outline, Tally)>,
+        tensors: impl Iterator<Item = (FullDescription, Tally)>,
         mut places: BTreeMap<usize, Places>,
-        damaged: Vec<Outline>,
+        damaged: Vec<FullDescription>,
         other_files: Vec<PathBuf>,
         options: &Options,
     ) -> Self {
-        let report = |(index, (outline, tally)): (usize, (Outline, Tally))| {
-            TensorReport::new(outline, &tally, places.remove(&index), options)
+        let report = |(index, (description, tally)): (usize, (FullDescription, Tally))| {
+            TensorReport::new(description, &tally, places.remove(&index), options)
         };
         let mut tensors: Vec<_> = tensors.enumerate().map(report).collect();
         tensors.extend(damaged.into_iter().map(|part| TensorReport::unseen(part, options)));
@@ -146,7 +146,7 @@ impl Deref for TensorReport {
 
 impl TensorReport {
     pub(crate) fn new(
-        tensor: Outline,
+        tensor: FullDescription,
         tally: &Tally,
         places: Option<Places>,
         options: &Options,
@@ -174,7 +174,7 @@ impl TensorReport {
     }
 
     /// A part of a file that was not looked at.
-    pub(crate) fn unseen(part: Outline, options: &Options) -> Self {
+    pub(crate) fn unseen(part: FullDescription, options: &Options) -> Self {
         Self::new(part, &Tally::default(), None, options)
     }
 
@@ -223,7 +223,7 @@ impl TensorReport {
     }
 }
 
-fn large_of(tensor: &Outline, finite: &Finite, options: &Options) -> Option<Large> {
+fn large_of(tensor: &FullDescription, finite: &FiniteTally, options: &Options) -> Option<Large> {
     let (bound, largest) = (options.max_abs?, finite.stats.max_abs?);
     let name = tensor.description.name.as_deref().unwrap_or_default();
     let large = || Large {
@@ -235,18 +235,18 @@ fn large_of(tensor: &Outline, finite: &Finite, options: &Options) -> Option<Larg
     (finite.large > 0).then(large)
 }
 
-fn extreme_of(tensor: &Outline, peak: Peak) -> Extreme {
+fn extreme_of(tensor: &FullDescription, peak: Peak) -> Extreme {
     let (_, element, part) = element_of(tensor, peak.place);
     Extreme { value: peak.value, coordinate: tensor.coordinate(element), part }
 }
 
-fn first_of(tensor: &Outline, place: usize, bits: u64) -> First {
+fn first_of(tensor: &FullDescription, place: usize, bits: u64) -> First {
     let (format, element, part) = element_of(tensor, place);
     First { place, coordinate: tensor.coordinate(element), bits, format, part }
 }
 
 /// The format of the number at a place, the index of its element, and its part of the element.
-fn element_of(tensor: &Outline, place: usize) -> (Format, usize, Option<&'static str>) {
+fn element_of(tensor: &FullDescription, place: usize) -> (Format, usize, Option<&'static str>) {
     match tensor.content {
         Content::Floats { format, parts: 2, .. } => {
             (format, place / 2, Some(["real", "imaginary"][place % 2]))

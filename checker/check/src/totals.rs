@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::model::{ByKind, Extreme, Stats};
 use crate::report::{LookedAt, Report, TensorReport};
 
-/// The number of tensors, and the findings in them.
+/// The number of tensors, and what was found in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Totals {

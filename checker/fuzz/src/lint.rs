@@ -103,7 +103,7 @@ const DTYPES: [(&str, usize); 16] = [
 /// Lengths of axes: those that scales and codes have, and others.
 const LENGTHS: [usize; 16] = [0, 1, 2, 3, 4, 8, 15, 16, 17, 32, 64, 65, 127, 128, 129, 256];
 
-/// The most bytes of the tensors. Longer ones are left out. Some rules look at tensors of 2^16
+/// The most bytes of the tensors. Longer ones are left out. Some rules check tensors of 2^16
 /// elements and more.
 const MOST: usize = 1 << 18;
 

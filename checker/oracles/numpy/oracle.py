@@ -209,7 +209,7 @@ def metadata(folder, program):
 
 
 def raw(folder, program):
-    """Types that numpy saves as raw bytes are named, with what looks at them."""
+    """Types that numpy saves as raw bytes are named, with what checks them."""
     for dtype, advice in (
         (ml_dtypes.bfloat16, "array.view(ml_dtypes.bfloat16)"),
         (ml_dtypes.float8_e4m3fn, "array.view(ml_dtypes.float8_e4m3fn)"),

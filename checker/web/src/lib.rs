@@ -1,7 +1,7 @@
 //! The checker for JavaScript: for the page in `page/`, and for the npm package `nonfinite`.
 //!
 //! The page has several instances of this module, each in a worker of its own. One plans the files
-//! ([`plan`]), all of them look at pieces ([`check_pieces`]), and the first puts the findings
+//! ([`plan`]), all of them check pieces ([`check_pieces`]), and the first puts the tallies
 //! together ([`merge`]). Then an instance applies the rules, and reads bad tensors again for maps
 //! ([`lint`]). Each instance reads bytes by functions that JavaScript gives ([`add_file`]), unless
 //! JavaScript has read them ahead ([`begin_ahead`]).
@@ -72,7 +72,7 @@ pub fn end_ahead() {
     Files::with(Files::end_ahead);
 }
 
-/// Looks at pieces, and returns what [`merge`] needs.
+/// Checks pieces, and returns their tallies, which [`merge`] needs.
 ///
 /// # Errors
 /// If they cannot be read or decoded.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use js_sys::Function;
 use nonfinite_check::json::{self, Listed};
 use nonfinite_check::lint::{self, Finding, Linter};
-use nonfinite_check::work::{self, Piece, Plan, Tallies};
+use nonfinite_check::work::{self, Plan, PlannedPiece, Tallies};
 use nonfinite_check::{Error, Observer, Options, Report, check_file, formats};
 use nonfinite_report::html::{self, Checked};
 use nonfinite_report::lines::Summary;
@@ -63,7 +63,8 @@ pub(crate) fn paths(all: &[PathBuf]) -> Vec<String> {
 
 /// As [`crate::check_pieces`].
 pub(crate) fn check_pieces(pieces: &str) -> Result<String, String> {
-    let pieces: Vec<Piece> = serde_json::from_str(pieces).map_err(|error| error.to_string())?;
+    let pieces: Vec<PlannedPiece> =
+        serde_json::from_str(pieces).map_err(|error| error.to_string())?;
     let tallies = work::check_pieces(&pieces, &Options::default());
     serde_json::to_string(&tallies.map_err(|error| error.to_string())?)
         .map_err(|error| error.to_string())
@@ -71,7 +72,7 @@ pub(crate) fn check_pieces(pieces: &str) -> Result<String, String> {
 
 /// As [`crate::ranges`].
 pub(crate) fn ranges(pieces: &str) -> String {
-    let pieces: Vec<Piece> = serde_json::from_str(pieces).unwrap_or_default();
+    let pieces: Vec<PlannedPiece> = serde_json::from_str(pieces).unwrap_or_default();
     let mut ranges: Vec<(&str, Range<u64>)> = Vec::new();
     for (file, range) in pieces.iter().filter_map(|piece| Some((piece.file(), piece.range()?))) {
         match ranges.last_mut() {
@@ -203,12 +204,12 @@ impl Run {
 }
 
 /// Pieces as texts, each behind its bytes.
-fn batches(pieces: Vec<Piece>) -> Vec<String> {
+fn batches(pieces: Vec<PlannedPiece>) -> Vec<String> {
     let mut batches = Vec::new();
     let mut pieces = pieces.into_iter().peekable();
     while pieces.peek().is_some() {
         let (mut bytes, mut batch) = (0, Vec::new());
-        let fits = |bytes: u64, piece: &Piece| bytes + piece.length() <= PIECE.get() as u64;
+        let fits = |bytes: u64, piece: &PlannedPiece| bytes + piece.length() <= PIECE.get() as u64;
         while let Some(piece) =
             pieces.next_if(|next| batch.is_empty() || batch.len() < MOST && fits(bytes, next))
         {

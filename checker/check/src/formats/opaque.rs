@@ -29,7 +29,7 @@ pub(super) fn member(name: &str, member: &Member, content: Content) -> Tensor {
 }
 
 /// The bytes before and behind a zip archive that takes this range of a file. They may be a file of
-/// another kind, which a program that looks at the beginning would read.
+/// another kind, which a program that goes by the beginning of a file would read.
 pub(super) fn around(file: &[u8], archive: &Range<usize>) -> Vec<Tensor> {
     let places = [("before", 0..archive.start), ("behind", archive.end..file.len())];
     let places = places.into_iter().filter(|(_, range)| may_hold_numbers(&file[range.clone()]));

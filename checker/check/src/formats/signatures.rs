@@ -7,7 +7,7 @@ use std::path::Path;
 /// The first line of a pointer file of Git LFS.
 pub(crate) const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/";
 
-/// What a table is, and how to look at its columns.
+/// What a table is, and how to check its columns.
 macro_rules! table {
     ($format:literal) => {
         concat!(

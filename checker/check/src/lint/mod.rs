@@ -2,7 +2,7 @@
 //!
 //! A [`Linter`] checks the files of a model, as [`check_file`](crate::check_file) does, and keeps
 //! what rules need: names, dtypes, shapes and statistics. [`Linter::findings`] applies the rules
-//! ([`RULES`]) to each folder. All bytes are read once, except those of scales and blocks that look
+//! ([`RULES`]) to each folder. All bytes are read once, except those of scales and blocks that seem
 //! wrong.
 //!
 //! ```
@@ -64,7 +64,7 @@ pub use document::document;
 pub use finding::{Finding, RULES, Rule, Severity, rule};
 pub use suppression::{Suppression, SuppressionError};
 
-use crate::check::{look, report};
+use crate::check::{report, tally};
 use crate::formats::onnx::Quantised;
 use crate::input::{open, opened, url};
 use crate::model::reader::Contents;
@@ -72,11 +72,11 @@ use crate::model::{Content, Error, FileFormat, ReadAt, Tensor};
 use crate::options::Options;
 use crate::remote;
 use crate::report::Report;
-use crate::scan::{ByteKind, Scanned};
+use crate::scan::{ByteKind, TensorTallies};
 use crate::work::{self, Plan, Tallies};
 use config::Config;
 use layouts::Role;
-use model::{Looked, Model};
+use model::{Model, ReportedTensor};
 
 /// The configuration files of a model.
 const CONFIGS: [&str; 4] =
@@ -109,8 +109,8 @@ impl Linter {
     /// [`Error`] if it is not a whole, valid file of a known format.
     pub fn check(&mut self, path: &Path) -> Result<Report, Error> {
         let file = self.open(path)?;
-        let scanned = look(&*file.source, &file.contents, &file.kinds, &self.options)?;
-        self.keep(path, file, scanned)
+        let tallies = tally(&*file.source, &file.contents, &file.kinds, &self.options)?;
+        self.keep(path, file, tallies)
     }
 
     /// Reads the header of a file and cuts its data into pieces of at most `most` bytes, without
@@ -128,7 +128,7 @@ impl Linter {
         Plan::new(&*source, format, &contents, &kinds, most, &self.options)
     }
 
-    /// As [`Linter::check`], with what was found in the pieces of a plan of [`Linter::plan`]. Reads
+    /// As [`Linter::check`], with the tallies of the pieces of a plan of [`Linter::plan`]. Reads
     /// the header of the file again, and bad tensors if the options ask for places.
     ///
     /// # Errors
@@ -138,14 +138,14 @@ impl Linter {
         plan: &Plan,
         tallies: impl IntoIterator<Item = Tallies>,
     ) -> Result<Report, work::Error> {
-        let (found, damaged) = work::covered(plan, tallies)?;
+        let (tallies, damaged) = work::tensor_tallies(plan, tallies)?;
         let path = Path::new(plan.file());
         let file = self.open(path)?;
         if !plan.is_of(&file.contents.tensors) {
             return Err(Error::Changed(plan.file().to_owned()).into());
         }
-        let scanned = Scanned::new(&file.contents.tensors, found, damaged);
-        Ok(self.keep(path, file, scanned)?)
+        let all = TensorTallies::new(&file.contents.tensors, tallies, damaged);
+        Ok(self.keep(path, file, all)?)
     }
 
     /// Opens a file, and finds out what its tensors are to lint.
@@ -169,9 +169,14 @@ impl Linter {
     }
 
     /// Makes the report on a file, and keeps what rules need.
-    fn keep(&mut self, path: &Path, file: File, mut scanned: Scanned) -> Result<Report, Error> {
+    fn keep(
+        &mut self,
+        path: &Path,
+        file: File,
+        mut tallies: TensorTallies,
+    ) -> Result<Report, Error> {
         let File { folder, source, format, contents: Contents { tensors, .. }, onnx, .. } = file;
-        let report = report(&*source, format, &tensors, &mut scanned, &self.options)?;
+        let report = report(&*source, format, &tensors, &mut tallies, &self.options)?;
         let is_of_model = |tensor: &Tensor| {
             !matches!(tensor.content, Content::Damaged(_) | Content::Unreadable(_))
         };
@@ -185,18 +190,19 @@ impl Linter {
         let model = &mut models[at];
         model.note_shard(&path.to_string_lossy());
         model.names.extend(tensors.iter().filter_map(|tensor| tensor.name.clone()));
-        let looked = tensors.into_iter().zip(&report.tensors).enumerate();
-        let looked = looked.filter(|(_, (tensor, _))| is_of_model(tensor));
-        model.tensors.extend(looked.map(|(index, (tensor, report))| {
-            let of_blocks = is_in(onnx.as_ref(), |onnx| &onnx.of_blocks, &tensor);
-            Looked {
+        let reported = tensors.into_iter().zip(&report.tensors).enumerate();
+        let reported = reported.filter(|(_, (tensor, _))| is_of_model(tensor));
+        model.tensors.extend(reported.map(|(index, (described, report))| {
+            let of_blocks = is_in(onnx.as_ref(), |onnx| &onnx.of_blocks, &described);
+            ReportedTensor {
                 file: report.file.clone().unwrap_or_else(|| path.to_owned()),
                 report: report.clone(),
                 source: Arc::clone(&source),
                 is_of_onnx: format == FileFormat::ONNX,
-                onnx_scale: is_in(onnx.as_ref(), |onnx| &onnx.scales, &tensor).then_some(of_blocks),
-                tensor,
-                facts: scanned.take_facts(index),
+                onnx_scale: is_in(onnx.as_ref(), |onnx| &onnx.scales, &described)
+                    .then_some(of_blocks),
+                described,
+                byte_tally: tallies.take_byte_tally(index),
             }
         }));
         Ok(report)
@@ -221,7 +227,7 @@ impl Linter {
     }
 }
 
-/// A file whose tensors were not looked at yet.
+/// A file whose tensors were not scanned yet.
 struct File {
     folder: PathBuf,
     source: Arc<dyn ReadAt>,

@@ -10,19 +10,21 @@ use nonfinite::Format;
 
 use super::config::Config;
 use super::layouts::{self, Matrix};
-use crate::model::{ByteOrder, Content, Data, Extreme, Outline, ReadAt, Tensor, swap_bytes};
+use crate::model::{
+    ByteOrder, Content, Data, Extreme, FullDescription, ReadAt, Tensor, swap_bytes,
+};
 use crate::report::TensorReport;
-use crate::scan::{Facts, bits};
+use crate::scan::{ByteTally, bits};
 
 /// Bytes that are read at a time, and the most of them.
 pub(super) const STEP: usize = 1 << 20;
 const MOST: usize = 16 << 20;
 
-/// A tensor, with what the check found.
-pub(super) struct Looked {
-    pub(super) tensor: Tensor,
+/// A tensor as its file describes it, with its report.
+pub(super) struct ReportedTensor {
+    pub(super) described: Tensor,
     pub(super) report: TensorReport,
-    pub(super) facts: Facts,
+    pub(super) byte_tally: ByteTally,
     /// The file that the tensor was read from.
     pub(super) source: Arc<dyn ReadAt>,
     /// Whether the file is an ONNX model.
@@ -34,18 +36,18 @@ pub(super) struct Looked {
     pub(super) file: PathBuf,
 }
 
-impl Looked {
+impl ReportedTensor {
     pub(super) fn name(&self) -> &str {
-        self.tensor.name.as_deref().unwrap_or_default()
+        self.described.name.as_deref().unwrap_or_default()
     }
 
     pub(super) fn shape(&self) -> &[usize] {
-        &self.tensor.shape
+        &self.described.shape
     }
 
     /// The format of the elements, if they are floating-point numbers.
     pub(super) fn format(&self) -> Option<Format> {
-        match self.tensor.content {
+        match self.described.content {
             Content::Floats { format, parts: 1, .. } => Some(format),
             _ => None,
         }
@@ -53,7 +55,7 @@ impl Looked {
 
     /// The coordinate of an element.
     pub(super) fn coordinate(&self, element: usize) -> Vec<usize> {
-        Outline::of(&self.tensor).coordinate(element)
+        FullDescription::of(&self.described).coordinate(element)
     }
 
     /// Bytes of the tensor. None if they cannot be read: the check says so.
@@ -64,13 +66,13 @@ impl Looked {
     /// Reads bytes of the tensor, at least so many at a time.
     pub(super) fn window(&self, length: usize) -> Window<'_> {
         let length = length.clamp(STEP, MOST);
-        Window { looked: self, length, start: 0, bytes: Vec::new(), stream: None }
+        Window { tensor: self, length, start: 0, bytes: Vec::new(), stream: None }
     }
 
     /// Calls `see` with each element and its bits, until `see` returns false.
     pub(super) fn elements(&self, size: usize, mut see: impl FnMut(usize, u64) -> bool) {
-        let length = self.tensor.data.length() / size * size;
-        let is_swapped = matches!(self.tensor.content, Content::Floats { order, .. }
+        let length = self.described.data.length() / size * size;
+        let is_swapped = matches!(self.described.content, Content::Floats { order, .. }
             if order != ByteOrder::NATIVE);
         let (mut window, mut start) = (self.window(0), 0);
         while start < length {
@@ -106,7 +108,7 @@ impl Looked {
     pub(super) fn only(&self) -> Option<f64> {
         let format = self.format()?;
         let mut only = None;
-        if self.tensor.elements() == 1 {
+        if self.described.elements() == 1 {
             self.elements(format.size_in_bytes(), |_, bits| {
                 only = Some(format.to_f64(bits));
                 false
@@ -117,10 +119,10 @@ impl Looked {
 
     /// Whether the bytes of two tensors are the same. Reads both if their statistics are.
     pub(super) fn is_equal_to(&self, other: &Self) -> bool {
-        let length = self.tensor.data.length();
+        let length = self.described.data.length();
         let is_alike = self.shape() == other.shape()
-            && self.tensor.content == other.tensor.content
-            && length == other.tensor.data.length()
+            && self.described.content == other.described.content
+            && length == other.described.data.length()
             && self.report.stats == other.report.stats;
         let (mut own, mut others) = (self.window(0), other.window(0));
         is_alike
@@ -148,18 +150,18 @@ impl Looked {
 
     /// Whether the tensor has elements, all of them zero.
     pub(super) fn is_all_zero(&self) -> bool {
-        match self.tensor.content {
+        match self.described.content {
             Content::Floats { .. } => self.report.is_all_zeros(),
             // Blocks are zero if their scales are.
             Content::Blocks { .. } if self.report.is_all_zeros() => true,
-            _ => self.facts.was_seen && !self.facts.has_nonzero,
+            _ => self.byte_tally.was_seen && !self.byte_tally.has_nonzero,
         }
     }
 }
 
 /// Reads bytes of a tensor in their order, many at a time.
 pub(super) struct Window<'a> {
-    pub(super) looked: &'a Looked,
+    pub(super) tensor: &'a ReportedTensor,
     length: usize,
     start: usize,
     bytes: Vec<u8>,
@@ -172,23 +174,23 @@ impl Window<'_> {
     pub(super) fn get(&mut self, range: Range<usize>) -> Option<&[u8]> {
         if range.start < self.start || range.end > self.start + self.bytes.len() {
             let end = range.end.max(range.start.saturating_add(self.length));
-            self.bytes = self.read(range.start..end.min(self.looked.tensor.data.length()))?;
+            self.bytes = self.read(range.start..end.min(self.tensor.described.data.length()))?;
             self.start = range.start;
         }
         self.bytes.get(range.start - self.start..range.end - self.start)
     }
 
     fn read(&mut self, range: Range<usize>) -> Option<Vec<u8>> {
-        let Looked { tensor, source, .. } = self.looked;
+        let ReportedTensor { described, source, .. } = self.tensor;
         let read = |source: &dyn ReadAt, at: usize| {
             let mut bytes = vec![0; range.len()];
             source.read_exact_at(&mut bytes, at + range.start).ok()?;
             Some(bytes)
         };
-        if range.end > tensor.data.length() {
+        if range.end > described.data.length() {
             return None;
         }
-        match &tensor.data {
+        match &described.data {
             Data::Input(whole) => read(&**source, whole.start),
             Data::Other { source, range: whole } => read(&**source, whole.start),
             Data::Owned(bytes) => bytes.get(range).map(<[u8]>::to_vec),
@@ -213,7 +215,7 @@ impl Window<'_> {
 #[derive(Default)]
 pub(super) struct Model {
     pub(super) config: Arc<Config>,
-    pub(super) tensors: Vec<Looked>,
+    pub(super) tensors: Vec<ReportedTensor>,
     /// The names of the tensors.
     pub(super) names: HashSet<String>,
     pub(super) matrices: Vec<Matrix>,
@@ -255,11 +257,11 @@ impl Model {
     /// number of the tensor, and a sentence.
     pub(super) fn arrange(&mut self) -> Vec<(usize, String)> {
         self.is_partial = self.shards.values().any(|(checked, count)| checked.len() < *count);
-        let tensors: Vec<&Tensor> = self.tensors.iter().map(|looked| &looked.tensor).collect();
+        let tensors: Vec<&Tensor> = self.tensors.iter().map(|tensor| &tensor.described).collect();
         let (mut matrices, mut wrong): (Vec<Matrix>, Vec<_>) = Default::default();
         let scales = self.tensors.iter().enumerate();
-        let onnx = scales.filter_map(|(index, looked)| {
-            Some(layouts::of_onnx(&looked.tensor, index, looked.onnx_scale?))
+        let onnx = scales.filter_map(|(index, tensor)| {
+            Some(layouts::of_onnx(&tensor.described, index, tensor.onnx_scale?))
         });
         let found = layouts::matrices(&tensors, &self.config).into_iter().chain(onnx);
         for mut matrix in found {
@@ -328,21 +330,21 @@ mod tests {
             let zeros = || Zeros(Arc::clone(&count));
             let data =
                 if is_decoded { Data::Decoded(Box::new(zeros())) } else { Data::Input(0..LENGTH) };
-            let tensor = Tensor::new("x".into(), "U8", vec![LENGTH], Content::NotFloat, data);
-            let looked = Looked {
-                report: TensorReport::unseen(Outline::of(&tensor), &Options::default()),
-                tensor,
-                facts: Facts::default(),
+            let described = Tensor::new("x".into(), "U8", vec![LENGTH], Content::NotFloat, data);
+            let tensor = ReportedTensor {
+                report: TensorReport::unseen(FullDescription::of(&described), &Options::default()),
+                described,
+                byte_tally: ByteTally::default(),
                 source: Arc::new(zeros()),
                 is_of_onnx: false,
                 onnx_scale: None,
                 file: PathBuf::new(),
             };
-            let mut window = looked.window(0);
+            let mut window = tensor.window(0);
             assert!((0..LENGTH).step_by(64).all(|at| window.get(at..at + 64) == Some(&[0; 64])));
             assert_eq!(count.swap(0, Ordering::Relaxed), most);
             let mut elements = 0;
-            looked.elements(1, |_, bits| {
+            tensor.elements(1, |_, bits| {
                 elements += 1;
                 bits == 0
             });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::error::Error;
 use super::source::ReadAt;
-use super::tensor::Outline;
+use super::tensor::FullDescription;
 
 /// A part of a file, with the checksum that the file gives for it. The scan verifies the checksum.
 #[derive(Debug)]
@@ -43,12 +43,12 @@ pub(crate) fn verified(
     name: &str,
     file: Option<PathBuf>,
     is_right: bool,
-) -> Result<Option<Outline>, Error> {
+) -> Result<Option<FullDescription>, Error> {
     match file {
         _ if is_right => Ok(None),
         Some(file) => {
             let why = "the checksum is wrong".to_owned();
-            Ok(Some(Outline::damaged(name.to_owned(), file, why)))
+            Ok(Some(FullDescription::damaged(name.to_owned(), file, why)))
         }
         None => Err(Error::Checksum { name: name.to_owned() }),
     }

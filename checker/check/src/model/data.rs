@@ -33,7 +33,7 @@ impl Data {
         }
     }
 
-    /// Bytes that have to be decoded to look at the data. 0 for data that lies in a file unencoded.
+    /// Bytes that the scan has to decode. 0 for data that lies in a file unencoded.
     pub(crate) fn decoded(&self) -> usize {
         match self {
             Self::Input(_) | Self::Other { .. } | Self::Owned(_) => 0,

@@ -56,7 +56,7 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
         Reads::default()
     }
 
-    /// Tells the source that the check has looked at this range of [`ReadAt::bytes`]. A mapped file
+    /// Tells the source that the check has read this range of [`ReadAt::bytes`]. A mapped file
     /// gives its memory back. The bytes stay valid: the next access reads the file again.
     fn release(&self, _range: Range<usize>) {}
 }

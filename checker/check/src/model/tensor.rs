@@ -11,7 +11,7 @@ use super::byte_order::ByteOrder;
 use super::data::Data;
 use super::reason::Reason;
 
-/// What a file says about a tensor.
+/// What a file says about a tensor, without its numbers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Description {
@@ -59,7 +59,7 @@ impl Description {
     }
 }
 
-/// A tensor as a reader returns it. Its data has not been looked at yet.
+/// A tensor as a reader returns it: its description, and the place of its data.
 pub(crate) struct Tensor {
     pub(crate) description: Description,
     /// The order of the elements.
@@ -181,15 +181,15 @@ impl Tensor {
         self.content.unit()
     }
 
-    /// Whether there are bytes to look at.
+    /// Whether there are numbers to look at.
     pub(crate) fn is_scanned(&self) -> bool {
         self.content.is_scanned()
     }
 }
 
-/// What a report says of a tensor without its data.
+/// A description with all else that a report says about a tensor before its data is read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Outline {
+pub(crate) struct FullDescription {
     pub(crate) description: Description,
     pub(crate) layout: Layout,
     pub(crate) content: Content,
@@ -199,8 +199,8 @@ pub(crate) struct Outline {
     pub(crate) bytes: usize,
 }
 
-impl Outline {
-    /// What does not depend on the data of this tensor.
+impl FullDescription {
+    /// The description of this tensor.
     pub(crate) fn of(tensor: &Tensor) -> Self {
         Self {
             description: tensor.description.clone(),

@@ -1,4 +1,4 @@
-//! Collects the places of bad numbers while a tensor is looked at.
+//! Collects the places of bad numbers while a tensor is scanned.
 
 use super::axes::Indices;
 use super::bits;

@@ -1,21 +1,22 @@
-//! The scan: looks at tensors and adds up the findings.
+//! The scan: cuts tensors into pieces, looks at their numbers, and adds up the tallies. On the way,
+//! it counts bytes for lint: a [`ByteKind`] says which, and a [`ByteTally`] has the counts.
 
-mod byte_facts;
-mod covered;
-mod finite_stats;
-mod look;
+mod action;
+mod byte_tally;
+mod finite_tally;
+mod open_piece;
 mod pieces;
 mod places;
 mod scanner;
 mod split;
 mod tally;
-mod tasks;
+mod target_tally;
 
-pub(crate) use byte_facts::{ByteKind, Facts, PAGE, bits, end_of_zeros, start_of_zeros};
-pub(crate) use covered::Covered;
-pub(crate) use finite_stats::{Finite, Peak};
-pub(crate) use pieces::{Scanned, scan};
+pub(crate) use byte_tally::{ByteKind, ByteTally, PAGE, bits, end_of_zeros, start_of_zeros};
+pub(crate) use finite_tally::{FiniteTally, Peak};
+pub(crate) use open_piece::{OpenPiece, Whole, run};
+pub(crate) use pieces::{TensorTallies, scan};
 pub(crate) use places::places;
-pub(crate) use split::{Cut, Target, split};
+pub(crate) use split::{Piece, Target, split};
 pub(crate) use tally::{KindTally, Tally};
-pub(crate) use tasks::{Task, Whole, run};
+pub(crate) use target_tally::TargetTally;

@@ -1,4 +1,4 @@
-//! The second look at bad tensors, for the places of their bad numbers.
+//! The second scan of bad tensors, for the places of their bad numbers.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicUsize;
 
 use nonfinite::Predicate;
 
-use super::look::{Look, Marks};
-use super::pieces::{Scanned, scan_again};
+use super::action::{Action, Marks};
+use super::pieces::{TensorTallies, scan_again};
 use super::scanner::Scanner;
-use super::split::{Cut, Target};
+use super::split::{Piece, Target};
 use super::tally::Tally;
 use crate::model::{ByKind, Content, Error, Kinds, ReadAt, Tensor};
 use crate::options::Options;
@@ -24,7 +24,7 @@ use crate::sync::{for_each, lock};
 pub(crate) fn places(
     source: &dyn ReadAt,
     tensors: &[Tensor],
-    scanned: &Scanned,
+    tallies: &TensorTallies,
     options: &Options,
 ) -> Result<BTreeMap<usize, Places>, Error> {
     let mut found = BTreeMap::new();
@@ -34,9 +34,9 @@ pub(crate) fn places(
     let bad = tensors.iter().enumerate();
     let bad = bad.filter_map(|(index, tensor)| {
         let from =
-            |index| scanned.bad.partition_point(|(piece, _)| piece.of < Target::Tensor(index));
-        let pieces = &scanned.bad[from(index)..from(index + 1)];
-        Some((index, Bad::new(tensor, &scanned.tally(index), pieces, options)?))
+            |index| tallies.bad.partition_point(|(piece, _)| piece.of < Target::Tensor(index));
+        let pieces = &tallies.bad[from(index)..from(index + 1)];
+        Some((index, Bad::new(tensor, &tallies.tally(index), pieces, options)?))
     });
     let bad: Vec<_> = bad.collect();
     if bad.is_empty() {
@@ -63,7 +63,7 @@ pub(crate) fn places(
 /// Fewer bytes than this are not worth a thread.
 const FEW: usize = 1 << 20;
 
-/// Looks at the bad pieces of these tensors with all threads: each takes some pieces of a tensor.
+/// Scans the bad pieces of these tensors with all threads: each takes some pieces of a tensor.
 fn at_once(
     source: &dyn ReadAt,
     bad: &[(usize, Bad<'_>)],
@@ -89,7 +89,7 @@ fn at_once(
         threads,
         || (),
         |(), (at, pieces)| {
-            let Some(collector) = bad[*at].1.look(source, pieces, &decoded, options)? else {
+            let Some(collector) = bad[*at].1.collect(source, pieces, &decoded, options)? else {
                 return Ok(());
             };
             let mut found = lock(&found[*at]);
@@ -103,10 +103,10 @@ fn at_once(
     Ok(found.into_iter().map(|found| lock(&found).take()?.finish()).collect())
 }
 
-/// A tensor to look at again.
+/// A tensor to scan again.
 struct Bad<'a> {
     tensor: &'a Tensor,
-    pieces: &'a [(Cut, Option<Tally>)],
+    pieces: &'a [(Piece, Option<Tally>)],
     kinds: Kinds,
     found: Kinds,
 }
@@ -116,7 +116,7 @@ impl<'a> Bad<'a> {
     fn new(
         tensor: &'a Tensor,
         tally: &Tally,
-        pieces: &'a [(Cut, Option<Tally>)],
+        pieces: &'a [(Piece, Option<Tally>)],
         options: &Options,
     ) -> Option<Self> {
         let found = tally.found.map(|found| found.count > 0);
@@ -148,22 +148,22 @@ impl<'a> Bad<'a> {
 
     /// The places in some pieces, which are in order. A piece with few bad numbers is not read
     /// again: its tally knows the first of each kind.
-    fn look(
+    fn collect(
         &self,
         source: &dyn ReadAt,
-        pieces: &[(Cut, Option<Tally>)],
+        pieces: &[(Piece, Option<Tally>)],
         decoded: &AtomicUsize,
         options: &Options,
     ) -> Result<Option<Collector>, Error> {
         let Some(marks) = self.marks(options) else { return Ok(None) };
-        let mut scanner = Scanner::with(Look::Mark(Box::new(marks)));
+        let mut scanner = Scanner::with(Action::Mark(Box::new(marks)));
         for (piece, tally) in pieces {
             let found = tally.map(|tally| tally.found.zip(self.kinds).into_array().into_iter());
             let found: Option<Vec<_>> = found
                 .map(|found| found.filter(|(_, is_bad)| *is_bad).map(|(found, _)| found).collect());
             let few = found.filter(|found| found.iter().all(|found| found.count <= 1));
-            match (scanner.look(), few) {
-                (Look::Mark(marks), Some(found)) => {
+            match (scanner.action(), few) {
+                (Action::Mark(marks), Some(found)) => {
                     let mut places: Vec<_> = found.iter().filter_map(|found| found.first).collect();
                     places.sort_unstable();
                     places.iter().for_each(|(place, _)| marks.collector.add(place / marks.shared));
@@ -174,9 +174,9 @@ impl<'a> Bad<'a> {
                 }
             }
         }
-        match scanner.into_look() {
-            Look::Mark(marks) => Ok(Some(marks.collector)),
-            Look::Count(_) => Ok(None),
+        match scanner.into_action() {
+            Action::Mark(marks) => Ok(Some(marks.collector)),
+            Action::Count(_) => Ok(None),
         }
     }
 

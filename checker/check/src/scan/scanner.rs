@@ -1,4 +1,4 @@
-//! The scanner of a thread: its buffers, and its findings.
+//! The scanner of a thread: its buffers, and its tally of bytes.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -6,8 +6,8 @@ use std::ops::Range;
 use crc32fast::Hasher;
 use nonfinite::Format;
 
-use super::byte_facts::{ByteKind, Facts};
-use super::look::Look;
+use super::action::Action;
+use super::byte_tally::{ByteKind, ByteTally};
 use super::tally::Tally;
 use crate::model::source::Sequence;
 use crate::model::{Blocks, ByteOrder, Content, Error, ReadAt, swap_bytes};
@@ -28,11 +28,11 @@ pub(super) struct Units<'a> {
 
 /// The buffers of a thread.
 pub(super) struct Scanner {
-    look: Look,
+    action: Action,
     /// What the bytes of the piece are to lint, and the place of the tensor in the file.
     pub(super) of_lint: (ByteKind, Option<usize>),
-    /// What lint has seen of the piece.
-    facts: Facts,
+    /// The tally of the bytes of the piece, for lint.
+    bytes: ByteTally,
     /// Bytes of a stream.
     buffer: Vec<u8>,
     /// Scales of blocks, or numbers in the byte order of the machine.
@@ -42,36 +42,36 @@ pub(super) struct Scanner {
 impl Scanner {
     /// A scanner that counts, and answers what is asked about finite numbers.
     pub(super) fn new(asked: Asked) -> Self {
-        Self::with(Look::Count(asked))
+        Self::with(Action::Count(asked))
     }
 
     /// Counts from now on, and answers this.
     pub(super) fn count(&mut self, asked: Asked) {
-        self.look = Look::Count(asked);
+        self.action = Action::Count(asked);
     }
 
     /// A scanner for this action.
-    pub(super) fn with(look: Look) -> Self {
-        let (of_lint, facts, buffer, numbers) = Default::default();
-        Self { look, of_lint, facts, buffer, numbers }
+    pub(super) fn with(action: Action) -> Self {
+        let (of_lint, bytes, buffer, numbers) = Default::default();
+        Self { action, of_lint, bytes, buffer, numbers }
     }
 
     /// The action.
-    pub(super) fn look(&mut self) -> &mut Look {
-        &mut self.look
+    pub(super) fn action(&mut self) -> &mut Action {
+        &mut self.action
     }
 
-    /// The action, with its findings.
-    pub(super) fn into_look(self) -> Look {
-        self.look
+    /// The action, with the places that were marked.
+    pub(super) fn into_action(self) -> Action {
+        self.action
     }
 
-    /// What lint has seen since the last call.
-    pub(super) fn take_facts(&mut self) -> Option<Box<Facts>> {
-        self.facts.was_seen.then(|| Box::new(std::mem::take(&mut self.facts)))
+    /// The tally of the bytes since the last call.
+    pub(super) fn take_byte_tally(&mut self) -> Option<Box<ByteTally>> {
+        self.bytes.was_seen.then(|| Box::new(std::mem::take(&mut self.bytes)))
     }
 
-    /// Looks at whole units. `unit` is the index of the first one in the tensor.
+    /// Scans whole units. `unit` is the index of the first one in the tensor.
     fn bytes(
         &mut self,
         bytes: &[u8],
@@ -80,7 +80,7 @@ impl Scanner {
         tally: &mut Tally,
     ) -> Result<(), nonfinite::Error> {
         let (kind, offset) = self.of_lint;
-        self.facts.see(kind, content, offset, unit * content.unit(), bytes);
+        self.bytes.add(kind, content, offset, unit * content.unit(), bytes);
         match *content {
             Content::Floats { format, parts, order } => {
                 self.floats(bytes, format, order, unit * parts, tally)
@@ -103,14 +103,14 @@ impl Scanner {
     ) -> Result<(), nonfinite::Error> {
         let size = format.size_in_bytes();
         if order == ByteOrder::NATIVE || size == 1 {
-            return self.look.numbers(tally, bytes, format, start);
+            return self.action.numbers(tally, bytes, format, start);
         }
         for (chunk, bytes) in bytes.chunks(CHUNK).enumerate() {
             self.numbers.clear();
             self.numbers.extend_from_slice(bytes);
             swap_bytes(&mut self.numbers, size);
             let start = start + chunk * (CHUNK / size);
-            self.look.numbers(tally, &self.numbers, format, start)?;
+            self.action.numbers(tally, &self.numbers, format, start)?;
         }
         Ok(())
     }
@@ -127,7 +127,7 @@ impl Scanner {
         let per_block = blocks.scales.count();
         let step = (CHUNK / blocks.bytes).max(1);
         self.numbers.resize(step * per_block * size, 0);
-        let may_skip = !self.look.needs_finite() && order == ByteOrder::NATIVE;
+        let may_skip = !self.action.needs_finite() && order == ByteOrder::NATIVE;
         for (chunk, bytes) in bytes.chunks(step * blocks.bytes).enumerate() {
             // Statistics need all scales, and the quick search needs the byte order of the machine.
             if may_skip && !blocks.may_have_hit(bytes) {
@@ -139,12 +139,12 @@ impl Scanner {
                 swap_bytes(scales, size);
             }
             let first = (first + chunk * step) * per_block;
-            self.look.numbers(tally, scales, blocks.format, first)?;
+            self.action.numbers(tally, scales, blocks.format, first)?;
         }
         Ok(())
     }
 
-    /// Looks at the next `length` bytes of a stream.
+    /// Scans the next `length` bytes of a stream.
     pub(super) fn stream(
         &mut self,
         stream: &mut dyn Read,
@@ -183,7 +183,7 @@ impl Scanner {
         Ok(tally)
     }
 
-    /// Looks at a range of a file.
+    /// Scans a range of a file.
     pub(super) fn source(
         &mut self,
         source: &dyn ReadAt,
@@ -203,7 +203,7 @@ impl Scanner {
     }
 
     /// The checksum of a range of a file. Reports no progress: the bytes count as progress when the
-    /// tensors are looked at.
+    /// tensors are scanned.
     pub(super) fn checksum(
         &mut self,
         source: &dyn ReadAt,

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::byte_facts::ByteKind;
+use super::byte_tally::ByteKind;
 use crate::model::{Checksum, Data, Tensor};
 
-/// The tensor or part that a piece belongs to, by its index.
+/// What a piece is cut from, by its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Target {
@@ -15,9 +15,9 @@ pub(crate) enum Target {
     Checksum(usize),
 }
 
-/// A part of the data that is looked at in one go.
+/// A range of the bytes of a tensor, or of a part with a checksum, that is scanned at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct Piece {
     pub(crate) of: Target,
     /// The place of the first byte in the tensor or in the part with a checksum.
     pub(crate) start: usize,
@@ -26,7 +26,7 @@ pub(crate) struct Cut {
     pub(crate) length: usize,
 }
 
-/// Cuts all data that is looked at into pieces of at most `most` bytes: first the tensors in order,
+/// Cuts all data that is scanned into pieces of at most `most` bytes: first the tensors in order,
 /// then the parts with checksums. Elements and blocks stay whole. `kinds` says what the tensors are
 /// to lint: nothing if there are none.
 pub(crate) fn split(
@@ -34,7 +34,7 @@ pub(crate) fn split(
     checksums: &[Checksum],
     kinds: &[ByteKind],
     most: usize,
-) -> Vec<Cut> {
+) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for (index, tensor) in tensors.iter().enumerate() {
         let of = Target::Tensor(index);
@@ -57,7 +57,7 @@ pub(crate) fn split(
     pieces
 }
 
-fn cut(of: Target, length: usize, step: usize) -> impl Iterator<Item = Cut> {
+fn cut(of: Target, length: usize, step: usize) -> impl Iterator<Item = Piece> {
     let starts = (0..length).step_by(step);
-    starts.map(move |start| Cut { of, start, length: step.min(length - start) })
+    starts.map(move |start| Piece { of, start, length: step.min(length - start) })
 }

@@ -1,11 +1,11 @@
-//! The findings in a piece of a tensor, and their sum. Sums do not depend on the order of the
-//! pieces.
+//! The tally of the numbers in a piece of a tensor, and the sum of tallies. Sums do not depend on
+//! the order of the pieces.
 
 use nonfinite::{Format, Occurrences, TensorView};
 use serde::{Deserialize, Serialize};
 
-use super::byte_facts::bits;
-use super::finite_stats::Finite;
+use super::byte_tally::bits;
+use super::finite_tally::FiniteTally;
 use crate::model::ByKind;
 use crate::options::Asked;
 
@@ -27,12 +27,12 @@ impl KindTally {
     }
 }
 
-/// The findings in a part of a tensor.
+/// The tally of the numbers in a tensor, or in a piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Tally {
     pub(crate) found: ByKind<KindTally>,
     /// The finite numbers. Empty unless [`Asked`] asks about them.
-    pub(crate) finite: Finite,
+    pub(crate) finite: FiniteTally,
 }
 
 impl Tally {
@@ -52,7 +52,7 @@ impl Tally {
         self.found.into_array().iter().all(|found| found.count <= 1)
     }
 
-    /// Looks at numbers in the byte order of the machine. `start` is the place in the tensor of the
+    /// Adds numbers in the byte order of the machine. `start` is the place in the tensor of the
     /// first of them.
     pub(super) fn numbers(
         &mut self,
@@ -64,9 +64,9 @@ impl Tally {
         let view = TensorView::from_bytes(numbers, format)?;
         let (census, finite) = if asked.is_any() {
             let stats = view.stats();
-            (stats.census, Finite::new(numbers, format, &stats, start, asked.max_abs())?)
+            (stats.census, FiniteTally::new(numbers, format, &stats, start, asked.max_abs())?)
         } else {
-            (view.census(), Finite::default())
+            (view.census(), FiniteTally::default())
         };
         let size = format.size_in_bytes();
         let census = ByKind { nan: census.nan, pos_inf: census.pos_inf, neg_inf: census.neg_inf };

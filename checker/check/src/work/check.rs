@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use super::plan::{Piece, PieceData};
+use super::plan::{PieceData, PlannedPiece};
 use super::{Error, Tallies};
 use crate::formats::unknown;
 use crate::input::contents;
 use crate::model::source::open;
 use crate::model::{self, Content, Data, FileFormat, ReadAt, Tensor};
 use crate::options::Options;
-use crate::scan::{self, Covered, Target, Task, Whole, run};
+use crate::scan::{self, OpenPiece, Target, TargetTally, Whole, run};
 use crate::sync::lock;
 
 /// A file of pieces.
@@ -21,13 +21,13 @@ struct File {
     tensors: Option<Vec<Tensor>>,
 }
 
-/// Looks at pieces. Pieces of the same file share reads. Uses only the threads and the observer of
-/// the options: the plan has set the others.
+/// Makes the tallies of pieces. Pieces of the same file share reads. Uses only the threads and the
+/// observer of the options: the plan has set the others.
 ///
 /// # Errors
 /// [`Error::Check`] if a file cannot be read, if data cannot be decoded, or if the observer asked
 /// to stop; [`Error::NotOnce`] if pieces overlap.
-pub fn check_pieces(pieces: &[Piece], options: &Options) -> Result<Tallies, Error> {
+pub fn check_pieces(pieces: &[PlannedPiece], options: &Options) -> Result<Tallies, Error> {
     let mut files = BTreeMap::new();
     for piece in pieces {
         let path = Path::new(&piece.file);
@@ -53,16 +53,16 @@ pub fn check_pieces(pieces: &[Piece], options: &Options) -> Result<Tallies, Erro
         let step = files[&*piece.file].source.reads().step;
         cuts.extend(cut(piece, step).map(|cut| (index, cut)));
     }
-    let task = |index: usize| {
+    let open = |index: usize| {
         let (index, cut) = cuts[index];
-        let Piece { file, name, asked, kind, .. } = &pieces[index];
+        let PlannedPiece { file, name, asked, kind, .. } = &pieces[index];
         let source = &*files[&**file].source;
-        Task { piece: cut, source, name, whole: wholes[index], asked: *asked, kind: *kind }
+        OpenPiece { piece: cut, source, name, whole: wholes[index], asked: *asked, kind: *kind }
     };
-    let all = Mutex::new(BTreeMap::<Target, Covered>::new());
-    run(cuts.len(), task, options, |index, found| {
+    let all = Mutex::new(BTreeMap::<Target, TargetTally>::new());
+    run(cuts.len(), open, options, |index, tally| {
         let of = pieces[cuts[index].0].of;
-        if lock(&all).entry(of).or_default().merge(found) { Ok(()) } else { Err(Error::NotOnce) }
+        if lock(&all).entry(of).or_default().merge(tally) { Ok(()) } else { Err(Error::NotOnce) }
     })?;
     let all = std::mem::take(&mut *lock(&all));
     Ok(Tallies(all.into_iter().collect()))
@@ -70,7 +70,7 @@ pub fn check_pieces(pieces: &[Piece], options: &Options) -> Result<Tallies, Erro
 
 /// The range of the tensor or checksum that a piece is of, up to the end of the piece. Empty if a
 /// reader decodes the piece.
-fn input(piece: &Piece) -> Data {
+fn input(piece: &PlannedPiece) -> Data {
     match piece.place {
         PieceData::Bytes { start, end, at } => Data::Input((start - at) as usize..end as usize),
         PieceData::Read { .. } => Data::Input(0..0),
@@ -78,7 +78,7 @@ fn input(piece: &Piece) -> Data {
 }
 
 /// What a piece is cut from. `input` is its bytes in the file.
-fn whole<'a>(piece: &'a Piece, file: &'a File, input: &'a Data) -> Result<Whole<'a>, Error> {
+fn whole<'a>(piece: &'a PlannedPiece, file: &'a File, input: &'a Data) -> Result<Whole<'a>, Error> {
     Ok(match (&piece.content, &piece.place, piece.of) {
         (Some(content), PieceData::Read { .. }, Target::Tensor(index)) => {
             let tensor = file.tensors.as_ref().and_then(|tensors| tensors.get(index));
@@ -96,7 +96,7 @@ fn whole<'a>(piece: &'a Piece, file: &'a File, input: &'a Data) -> Result<Whole<
 }
 
 /// Cuts a piece into those that are read in one go.
-fn cut(piece: &Piece, step: usize) -> impl Iterator<Item = scan::Cut> {
+fn cut(piece: &PlannedPiece, step: usize) -> impl Iterator<Item = scan::Piece> {
     let of = piece.of;
     let unit = piece.content.as_ref().map_or(1, Content::unit);
     let (at, length, step) = match piece.place {
@@ -105,5 +105,5 @@ fn cut(piece: &Piece, step: usize) -> impl Iterator<Item = scan::Cut> {
     };
     let (at, length) = (at as usize, length as usize);
     let starts = (0..length.max(1)).step_by(step);
-    starts.map(move |start| scan::Cut { of, start: at + start, length: step.min(length - start) })
+    starts.map(move |start| scan::Piece { of, start: at + start, length: step.min(length - start) })
 }

@@ -1,10 +1,10 @@
-//! The unit of work of the page in a browser: a file in pieces, which its workers look at.
+//! The unit of work of the page in a browser: a file in pieces, which its workers check.
 //!
 //! [`Linter::plan`](crate::lint::Linter::plan) reads the header of a file and cuts its data into
-//! pieces. [`check_pieces`] looks at some of them. [`merge`] makes the report, the same as that of
-//! [`check_file`](crate::check_file) without [`places`](crate::TensorReport::places), and verifies
-//! the checksums. [`Linter::merge`](crate::lint::Linter::merge) takes the place of [`merge`] for
-//! the rules of lint, and finds the places.
+//! pieces. [`check_pieces`] makes the tallies of some of them. [`merge`] makes the report, the same
+//! as that of [`check_file`](crate::check_file) without [`places`](crate::TensorReport::places), and
+//! verifies the checksums. [`Linter::merge`](crate::lint::Linter::merge) takes the place of
+//! [`merge`] for the rules of lint, and finds the places.
 //!
 //! Instances of WebAssembly share no memory, so plans, pieces and tallies can be serialised with
 //! serde, in any form that keeps integers of 64 bits, such as JSON. They are not checked again: the
@@ -27,7 +27,7 @@
 //! let mut plan = Linter::new(options.clone()).plan(file, most)?;
 //! // Some pieces go to a worker as JSON, and their tallies come back.
 //! let sent = serde_json::to_string(&plan.take_pieces())?;
-//! let pieces: Vec<work::Piece> = serde_json::from_str(&sent)?;
+//! let pieces: Vec<work::PlannedPiece> = serde_json::from_str(&sent)?;
 //! let found = serde_json::to_string(&work::check_pieces(&pieces, &options)?)?;
 //! let report = work::merge(&plan, [serde_json::from_str(&found)?], &options)?;
 //! assert_eq!(report.tensors[0].found.nan.count, 1);
@@ -42,14 +42,14 @@ mod plan;
 use std::collections::BTreeMap;
 
 pub use check::check_pieces;
-pub use plan::{Piece, Plan};
+pub use plan::{Plan, PlannedPiece};
 use serde::{Deserialize, Serialize};
 
 use crate::formats::unknown;
-use crate::model::{self, FileFormat, Outline, verified};
+use crate::model::{self, FileFormat, FullDescription, verified};
 use crate::options::Options;
 use crate::report::Report;
-use crate::scan::{Covered, Target};
+use crate::scan::{Target, TargetTally};
 
 /// Why a file cannot be planned, a piece not checked, or tallies not merged.
 #[derive(Debug, thiserror::Error)]
@@ -72,15 +72,15 @@ impl<E: Into<model::Error>> From<E> for Error {
     }
 }
 
-/// The findings in some pieces.
+/// The tallies of some pieces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Tallies(Vec<(Target, Covered)>);
+pub struct Tallies(Vec<(Target, TargetTally)>);
 
 /// Makes the report on a file from the tallies of all of its pieces. The plan need not hold the
 /// pieces.
 ///
 /// Of the options, only `fail_on` and `allow` are used. The report has no
-/// [`places`](crate::TensorReport::places), whatever the options say: places take a second look at
+/// [`places`](crate::TensorReport::places), whatever the options say: places take a second scan of
 /// the file.
 ///
 /// # Errors
@@ -92,31 +92,31 @@ pub fn merge(
     options: &Options,
 ) -> Result<Report, Error> {
     let format = FileFormat::by_name(&plan.format).ok_or_else(unknown)?;
-    let (found, damaged) = covered(plan, tallies)?;
+    let (tallies, damaged) = tensor_tallies(plan, tallies)?;
     let options =
         &Options { stats: plan.asked.stats, max_abs: plan.asked.max_abs(), ..options.clone() };
-    let outlines = plan.tensors.iter().map(|(outline, _)| outline.clone());
-    let tensors = outlines.zip(found.into_iter().map(|covered| covered.tally));
+    let described = plan.tensors.iter().map(|(description, _)| description.clone());
+    let tensors = described.zip(tallies.into_iter().map(|tally| tally.numbers));
     Ok(Report::new(format, tensors, BTreeMap::new(), damaged, plan.other_files.clone(), options))
 }
 
-/// What was found in each tensor of the plan, and the parts of other files whose checksum is wrong.
+/// The tally of each tensor of the plan, and the parts of other files whose checksum is wrong.
 ///
 /// # Errors
 /// As [`merge`].
-pub(crate) fn covered(
+pub(crate) fn tensor_tallies(
     plan: &Plan,
     tallies: impl IntoIterator<Item = Tallies>,
-) -> Result<(Vec<Covered>, Vec<Outline>), Error> {
-    let mut found = BTreeMap::<Target, Covered>::new();
+) -> Result<(Vec<TargetTally>, Vec<FullDescription>), Error> {
+    let mut all = BTreeMap::<Target, TargetTally>::new();
     for (of, more) in tallies.into_iter().flat_map(|tallies| tallies.0) {
-        if !found.entry(of).or_default().merge(more) {
+        if !all.entry(of).or_default().merge(more) {
             return Err(Error::NotOnce);
         }
     }
     let mut whole = |of, extent| {
-        let covered = found.remove(&of).unwrap_or_default();
-        if covered.is_of(extent) { Ok(covered) } else { Err(Error::NotOnce) }
+        let tally = all.remove(&of).unwrap_or_default();
+        if tally.is_of(extent) { Ok(tally) } else { Err(Error::NotOnce) }
     };
     let tensors = plan.tensors.iter().enumerate();
     let tensors = tensors.map(|(index, (_, extent))| whole(Target::Tensor(index), *extent));

@@ -8,22 +8,22 @@ use serde::{Deserialize, Serialize};
 use super::Error;
 use crate::check::other_files;
 use crate::model::reader::Contents;
-use crate::model::{Content, Data, FileFormat, Outline, ReadAt, Tensor};
+use crate::model::{Content, Data, FileFormat, FullDescription, ReadAt, Tensor};
 use crate::options::{Asked, Options};
 use crate::scan::{self, ByteKind, Target};
 
-/// A file in pieces: its tensors and checksums, and the pieces to look at.
+/// A file in pieces: its tensors and checksums, and the pieces to check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     pub(super) file: String,
     pub(super) format: String,
     pub(super) asked: Asked,
-    /// Each tensor, and how many bytes the pieces have to cover. 0 if nothing is looked at.
-    pub(super) tensors: Vec<(Outline, u64)>,
+    /// Each tensor, and how many bytes the pieces have to cover. 0 if nothing is scanned.
+    pub(super) tensors: Vec<(FullDescription, u64)>,
     pub(super) checksums: Vec<PlannedChecksum>,
     /// [`Report::other_files`](crate::Report::other_files).
     pub(super) other_files: Vec<PathBuf>,
-    pieces: Vec<Piece>,
+    pieces: Vec<PlannedPiece>,
 }
 
 /// A part of the file with a checksum.
@@ -37,10 +37,10 @@ pub(super) struct PlannedChecksum {
     pub(super) crc: u32,
 }
 
-/// A part of a tensor or of a checksummed part of the file. Holds everything that
+/// A piece of a tensor or of a part of the file with a checksum. Holds everything that
 /// [`check_pieces`](super::check_pieces) needs, except the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Piece {
+pub struct PlannedPiece {
     pub(super) file: String,
     /// The tensor or checksum in the plan.
     pub(super) of: Target,
@@ -59,7 +59,7 @@ pub struct Piece {
 #[serde(rename_all = "snake_case")]
 pub(super) enum PieceData {
     /// The bytes from `start` to `end` of the file. The first is byte `at` of the tensor or of the
-    /// checksummed part.
+    /// part with a checksum.
     Bytes { start: u64, end: u64, at: u64 },
     /// Data from the reader of the format: the bytes `at..at + length` of the tensor.
     Read { format: String, at: u64, length: u64 },
@@ -84,14 +84,14 @@ impl Plan {
             crc: checksum.crc,
         });
         let kind = |index: usize| kinds.get(index).copied().unwrap_or_default();
-        let outlines = tensors.iter().enumerate();
-        let outlines =
-            outlines.map(|(index, tensor)| (Outline::of(tensor), extent(tensor, kind(index))));
+        let described = tensors.iter().enumerate();
+        let described = described
+            .map(|(index, tensor)| (FullDescription::of(tensor), extent(tensor, kind(index))));
         let mut plan = Self {
             file: path(source)?,
             format: format.name().to_owned(),
             asked: options.asked(),
-            tensors: outlines.collect(),
+            tensors: described.collect(),
             checksums: planned.collect(),
             other_files: other_files(tensors),
             pieces: Vec::new(),
@@ -104,7 +104,7 @@ impl Plan {
                     let (tensor, kind) = (&tensors[index], kind(index));
                     let (file, place) = plan.place(tensor, cut)?;
                     let (name, content) = (tensor.label(), Some(tensor.content.clone()));
-                    Piece { file, of, name, content, asked, kind, place }
+                    PlannedPiece { file, of, name, content, asked, kind, place }
                 }
                 Target::Checksum(index) => {
                     let checksum = &checksums[index];
@@ -112,7 +112,7 @@ impl Plan {
                     let file = file.unwrap_or_else(|| plan.file.clone());
                     let place = PieceData::of_bytes(checksum.range.start, cut);
                     let (name, kind) = (checksum.name.clone(), ByteKind::Other);
-                    Piece { file, of, name, content: None, asked, kind, place }
+                    PlannedPiece { file, of, name, content: None, asked, kind, place }
                 }
             })
         });
@@ -121,7 +121,7 @@ impl Plan {
     }
 
     /// The file of a piece, and its place.
-    fn place(&self, tensor: &Tensor, cut: &scan::Cut) -> Result<(String, PieceData), Error> {
+    fn place(&self, tensor: &Tensor, cut: &scan::Piece) -> Result<(String, PieceData), Error> {
         Ok(match &tensor.data {
             Data::Input(range) => (self.file.clone(), PieceData::of_bytes(range.start, cut)),
             Data::Other { source, range } => {
@@ -138,7 +138,11 @@ impl Plan {
     /// Whether this is the plan of a file with these tensors.
     pub(crate) fn is_of(&self, tensors: &[Tensor]) -> bool {
         self.tensors.len() == tensors.len()
-            && self.tensors.iter().zip(tensors).all(|((it, _), tensor)| *it == Outline::of(tensor))
+            && self
+                .tensors
+                .iter()
+                .zip(tensors)
+                .all(|((it, _), tensor)| *it == FullDescription::of(tensor))
     }
 
     /// The path of the file.
@@ -149,7 +153,7 @@ impl Plan {
     /// Takes the pieces out of the plan. The plan without them is enough for
     /// [`merge`](super::merge).
     #[must_use]
-    pub fn take_pieces(&mut self) -> Vec<Piece> {
+    pub fn take_pieces(&mut self) -> Vec<PlannedPiece> {
         std::mem::take(&mut self.pieces)
     }
 }
@@ -161,7 +165,7 @@ fn path(source: &dyn ReadAt) -> Result<String, Error> {
 
 impl PieceData {
     /// A piece of data that begins at byte `first` of the file.
-    fn of_bytes(first: usize, cut: &scan::Cut) -> Self {
+    fn of_bytes(first: usize, cut: &scan::Piece) -> Self {
         let at = cut.start as u64;
         let start = first as u64 + at;
         Self::Bytes { start, end: start + cut.length as u64, at }
@@ -175,14 +179,14 @@ fn extent(tensor: &Tensor, kind: ByteKind) -> u64 {
     }
 }
 
-impl Piece {
+impl PlannedPiece {
     /// The path of the file to read.
     #[must_use]
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// The bytes of the file to look at. None for data that is decoded: its check reads the bytes
+    /// The bytes of the file to read. None for data that is decoded: its check reads the bytes
     /// that the reader of the format needs.
     #[must_use]
     pub fn range(&self) -> Option<std::ops::Range<u64>> {
@@ -192,7 +196,7 @@ impl Piece {
         }
     }
 
-    /// Bytes to look at: bytes of numbers, or bytes of a checksummed part.
+    /// Bytes to check: bytes of numbers, or bytes of a part with a checksum.
     #[must_use]
     pub fn length(&self) -> u64 {
         match self.place {

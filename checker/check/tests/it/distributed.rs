@@ -1,10 +1,10 @@
-//! Sets of shards that other processes look at.
+//! Sets of shards that other processes check.
 
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nonfinite_check::distributed::{files, look, report};
+use nonfinite_check::distributed::{files, report, tally};
 use nonfinite_check::{Options, check_file};
 
 use crate::pieces::{Random, sent};
@@ -31,7 +31,7 @@ fn set(folder: &Path) -> (PathBuf, [PathBuf; 3]) {
 /// Damages a shard.
 type Fault = fn(&Path);
 
-/// The report names what is missing in a set, whichever shards other processes have looked at.
+/// The report names what is missing in a set, whichever shards other processes have checked.
 #[test]
 fn sets_that_are_not_whole() {
     let options =
@@ -59,7 +59,7 @@ fn sets_that_are_not_whole() {
             let found = |file: &Path| {
                 let number = shards.iter().position(|shard| shard == file)?;
                 asked.borrow_mut().push(number);
-                (missing >> number & 1 == 0).then(|| look(file, &options).ok())?.as_ref().map(sent)
+                (missing >> number & 1 == 0).then(|| tally(file, &options).ok())?.as_ref().map(sent)
             };
             assert_eq!(report(&index, found, &options).unwrap(), expected, "{fault} {missing}");
             assert!(asked.into_inner().starts_with(&[0]), "{fault}");
@@ -74,12 +74,12 @@ fn shards_that_change() {
     let folder = tempfile::tempdir().unwrap();
     let (index, shards) = set(folder.path());
     let expected = check_file(&index, &options).unwrap();
-    let other = look(&shards[1], &options).unwrap();
+    let other = tally(&shards[1], &options).unwrap();
     let found = |file: &Path| (*file == shards[0]).then(|| other.clone());
     assert_eq!(report(&index, found, &options).unwrap(), expected);
 }
 
-/// An index may name files elsewhere, and nobody looks at them.
+/// An index may name files elsewhere, and nobody checks them.
 #[test]
 fn shards_elsewhere() {
     let folder = tempfile::tempdir().unwrap();

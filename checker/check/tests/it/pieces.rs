@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use nonfinite_check::json::{self, Listed};
 use nonfinite_check::lint::Linter;
-use nonfinite_check::work::{self, Piece, Plan, Tallies};
+use nonfinite_check::work::{self, Plan, PlannedPiece, Tallies};
 use nonfinite_check::{Error, FileFormat, Options, Report, check_file, distributed};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -30,16 +30,17 @@ pub(crate) fn sent<T: Serialize + DeserializeOwned>(value: &T) -> T {
     serde_json::from_str(&text).expect("what was written can be read")
 }
 
-/// Looks at the pieces in groups at random.
+/// Checks the pieces in groups at random.
 pub(crate) fn tallies(
-    mut left: Vec<Piece>,
+    mut left: Vec<PlannedPiece>,
     random: &mut Random,
 ) -> Result<Vec<Tallies>, work::Error> {
     let mut found = Vec::new();
     while !left.is_empty() {
         let count = 1 + random.below(left.len().min(40));
         let start = random.below(left.len() - count + 1);
-        let some: Vec<Piece> = left.drain(start..start + count).map(|piece| sent(&piece)).collect();
+        let some: Vec<PlannedPiece> =
+            left.drain(start..start + count).map(|piece| sent(&piece)).collect();
         found.push(sent(&work::check_pieces(&some, &Options::default())?));
     }
     Ok(found)
@@ -66,7 +67,7 @@ pub(crate) fn report_of_pieces(
 }
 
 /// Asserts that a file has the report of its check if it is checked in pieces, except for places,
-/// and if another process looks at it.
+/// and if another process checks it.
 #[track_caller]
 pub(crate) fn assert_same_elsewhere(path: &Path, options: &Options, random: &mut Random) {
     let options =
@@ -79,7 +80,7 @@ pub(crate) fn assert_same_elsewhere(path: &Path, options: &Options, random: &mut
     let files = distributed::files(path, &options);
     let found = |file: &Path| {
         let is_listed = files.iter().any(|listed| listed == file);
-        is_listed.then(|| distributed::look(file, &options).ok().as_ref().map(sent)).flatten()
+        is_listed.then(|| distributed::tally(file, &options).ok().as_ref().map(sent)).flatten()
     };
     let report = distributed::report(path, found, &options).expect("a report");
     assert_eq!(report, expected, "by another process");

@@ -67,7 +67,7 @@ fn reports_are_those_of_the_bytes() {
         assert_eq!(report(&server, &format!("{path}?sign=a/b")), expected, "{path}");
         // Another process fetches the data, and this one nothing.
         let url = format!("{}{path}", server.url);
-        let tally = sent(&distributed::look(url.as_ref(), &places).unwrap());
+        let tally = sent(&distributed::tally(url.as_ref(), &places).unwrap());
         server.state().files.clear();
         let report = distributed::report(url.as_ref(), |_| Some(tally.clone()), &places);
         assert_eq!(report.unwrap(), found, "{path}");
@@ -194,7 +194,7 @@ fn sharded_sets() {
         ["1", "2"].map(|name| format!("{}/m/{name}.safetensors", server.url)).map(PathBuf::from)
     );
     let found = |file: &Path| {
-        shards.iter().any(|it| it == file).then(|| distributed::look(file, &options()).unwrap())
+        shards.iter().any(|it| it == file).then(|| distributed::tally(file, &options()).unwrap())
     };
     assert_eq!(distributed::report(url.as_ref(), found, &options()).unwrap(), report);
     let missing = failure(&server, "/bad/model.safetensors.index.json");

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::num::NonZeroUsize;
 
 use nonfinite_check::lint::Linter;
-use nonfinite_check::work::{self, Piece, Plan, check_pieces, merge};
+use nonfinite_check::work::{self, Plan, PlannedPiece, check_pieces, merge};
 use nonfinite_check::{Error, Options, check_file};
 use tempfile::TempDir;
 
@@ -114,7 +114,7 @@ fn hundred_gigabytes_are_many_pieces() {
         all.set_len((header + 4 * elements) as u64).unwrap();
         let pieces = plan(&path, MOST, &Options::default()).take_pieces();
         assert_eq!(pieces.len(), (4 * elements).div_ceil(MOST));
-        assert_eq!(pieces.iter().map(Piece::length).sum::<u64>(), 4 * elements as u64);
+        assert_eq!(pieces.iter().map(PlannedPiece::length).sum::<u64>(), 4 * elements as u64);
         let end = pieces.last().unwrap().range().map(|range| range.end);
         assert_eq!(end, Some((header + 4 * elements) as u64));
     }
@@ -137,7 +137,7 @@ fn pieces_of_two_files() {
     let options = Options { stats: true, ..Options::default() };
     let mut plan = plan(index.to_str().unwrap(), 1 << 20, &options);
     let pieces = plan.take_pieces();
-    let files: Vec<_> = pieces.iter().map(Piece::file).collect();
+    let files: Vec<_> = pieces.iter().map(PlannedPiece::file).collect();
     assert!(
         files[0].ends_with("a.safetensors") && files[1].ends_with("b.safetensors"),
         "{files:?}"

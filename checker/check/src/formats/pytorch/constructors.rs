@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
         Some((self.text(*key)?, *dtype, *unit, start))
     }
 
-    /// The tensor that a call would make, without a name. Looks into wrappers.
+    /// The tensor that a call would make, without a name. Follows wrappers.
     pub(super) fn tensor(self, mut id: Id) -> Option<Rebuilt> {
         let (mut calls, mut rest) = (Vec::new(), Vec::new());
         let mut more = |ids: &[Id]| rest.extend(ids.iter().map(|&id| (None, id)));

@@ -141,7 +141,7 @@ impl Parts {
         let nothing = Data::Owned(Vec::new());
         let mut tensor = Tensor::new(name.clone(), found.dtype, found.shape, content, nothing);
         let unit = tensor.unit();
-        // The rules of lint look at bytes, which may be codes or scales.
+        // The rules of lint read bytes, which may be codes or scales.
         let is_bytes = matches!(tensor.dtype.as_str(), "uint8" | "int8");
         if !tensor.is_scanned() && !is_bytes {
             self.tensors.push(tensor);
@@ -174,8 +174,8 @@ impl Parts {
         tensor.data = if !is_dense && view.elements() <= size / unit {
             Data::Decoded(view.decode(storage.start))
         } else {
-            // A view that is not dense repeats elements, such as overlapping windows. Look once at
-            // all elements from the first to the last.
+            // A view that is not dense repeats elements, such as overlapping windows. Each
+            // element from the first to the last counts once.
             if !is_dense {
                 tensor.stand_for(found.storage.key, range.start / unit..range.end / unit);
             }

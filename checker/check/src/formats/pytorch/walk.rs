@@ -148,7 +148,7 @@ impl Walk<'_> {
                 }
             }
             Object::Dict(items) => self.add_items(items, &name)?,
-            // The result of an unknown function is not known, but its arguments are looked at.
+            // The result of an unknown function is not known, but its arguments are walked.
             Object::Call(call) => {
                 if let Some(elements) = reader.elements(id) {
                     self.objects(elements, &name)?;

@@ -132,7 +132,7 @@ pub(super) struct Matrix {
     pub(super) parts: Parts,
     pub(super) scheme: Scheme,
     /// How the scales lie over the weights. None if there are no scales, if their shape is wrong,
-    /// or before it was looked at.
+    /// or before the shape was checked.
     pub(super) grid: Option<Grid>,
 }
 

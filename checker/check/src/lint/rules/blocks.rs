@@ -9,7 +9,7 @@ use crate::model::Extreme;
 
 /// The blocks whose scales fulfil a condition, each with the largest magnitude of its codes. Passes
 /// at most `most` of them to `see`, until `see` returns false. Without `most`, passes all of them,
-/// and any magnitude that is not zero. None if the codes cannot be looked at.
+/// and any magnitude that is not zero. None if the codes cannot be read.
 pub(super) fn blocks(
     found: &Findings<'_>,
     matrix: &Matrix,
@@ -18,8 +18,8 @@ pub(super) fn blocks(
     mut see: impl FnMut(usize, f64, f64) -> bool,
 ) -> Option<()> {
     let grid = matrix.grid.as_ref()?;
-    let codes = found.looked(matrix.one(Role::Codes)?);
-    let scales = found.looked(matrix.one(Role::Scale)?);
+    let codes = found.tensor(matrix.one(Role::Codes)?);
+    let scales = found.tensor(matrix.one(Role::Scale)?);
     let (format, bits) = (scales.format()?, grid.float_bits?);
     let (mut left, mut are_read) = (most.unwrap_or(usize::MAX), true);
     // A row of blocks: rows of different blocks lie in turns.
@@ -39,7 +39,7 @@ pub(super) fn blocks(
 }
 
 /// The first block with such a scale that has weights other than zero. None if the codes cannot be
-/// looked at.
+/// read.
 pub(super) fn first_nonzero(
     found: &Findings<'_>,
     matrix: &Matrix,
@@ -67,7 +67,7 @@ fn largest(
     let (matrix, row, column) =
         (scale / across / down, scale / across % down * high, scale % across * wide);
     // Words of MLX hold codes of E4M3.
-    let of_8 = codes.looked.format().unwrap_or(Format::F8E4M3Fn);
+    let of_8 = codes.tensor.format().unwrap_or(Format::F8E4M3Fn);
     let mut largest: f64 = 0.0;
     for row in row..(row + high).min(rows) {
         let start = (matrix * rows + row) * columns + column;
@@ -96,7 +96,7 @@ pub(super) fn largest_of_4_bits(bytes: &[u8]) -> f64 {
 /// The largest of the global scales by which weights are multiplied. 1 without such a scale.
 pub(super) fn global(found: &Findings<'_>, matrix: &Matrix) -> f64 {
     let Some((role, index)) = matrix.global() else { return 1.0 };
-    let looked = found.looked(index);
+    let tensor = found.tensor(index);
     let value = |extreme: Option<&Extreme>| extreme.map_or(1.0, |extreme| extreme.value);
-    if role == Role::Divisor { 1.0 / value(looked.min()) } else { value(looked.max()) }
+    if role == Role::Divisor { 1.0 / value(tensor.min()) } else { value(tensor.max()) }
 }

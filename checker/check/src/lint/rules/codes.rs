@@ -1,4 +1,4 @@
-//! Rules that look at codes, and only at those below scales that ask for it. Healthy matrices are
+//! Rules that read codes, and only codes below scales that ask for it. Healthy matrices are
 //! told by their scales alone.
 
 use nonfinite::Format;
@@ -31,23 +31,23 @@ pub(super) fn of_matrix(found: &mut Findings<'_>, matrix: &Matrix) {
 
 fn all_zero(found: &mut Findings<'_>, matrix: &Matrix) {
     let Some(index) = matrix.one(Role::Codes) else { return };
-    let looked = found.looked(index);
+    let tensor = found.tensor(index);
     // The code 8 of FP4 is minus zero: so are all of them, if those of the first page are.
     let is_fp4 = matrix.grid.as_ref().is_some_and(|grid| grid.float_bits == Some(4));
-    let length = looked.tensor.data.length();
-    let is_zero = |range| looked.bytes(range).is_some_and(|bytes| largest_of_4_bits(&bytes) == 0.0);
+    let length = tensor.described.data.length();
+    let is_zero = |range| tensor.bytes(range).is_some_and(|bytes| largest_of_4_bits(&bytes) == 0.0);
     let is_minus_zero = || {
         let mut steps = (PAGE..length).step_by(STEP);
         is_fp4
             && is_zero(0..PAGE.min(length))
             && steps.all(|start| is_zero(start..(start + STEP).min(length)))
     };
-    if length == 0 || !looked.is_all_zero() && !is_minus_zero() {
+    if length == 0 || !tensor.is_all_zero() && !is_minus_zero() {
         return;
     }
     // Pruned experts exist: one alone is less certain.
-    let is_expert = of_all_experts(looked.name()).is_some();
-    let severity = if found.inserted.has(looked.name()) {
+    let is_expert = of_all_experts(tensor.name()).is_some();
+    let severity = if found.inserted.has(tensor.name()) {
         Severity::Note
     } else if is_expert {
         Severity::Warning
@@ -60,9 +60,9 @@ fn all_zero(found: &mut Findings<'_>, matrix: &Matrix) {
 
 fn implausible(found: &mut Findings<'_>, matrix: &Matrix) {
     let Some(index) = matrix.one(Role::Scale) else { return };
-    let looked = found.looked(index);
-    let counts = &looked.facts.bytes;
-    if looked.format() != Some(Format::F8E8M0Fnu) {
+    let tensor = found.tensor(index);
+    let counts = &tensor.byte_tally.bytes;
+    if tensor.format() != Some(Format::F8E8M0Fnu) {
         return;
     }
     let median = |counts: &[u64]| {
@@ -105,29 +105,29 @@ fn saturation(found: &mut Findings<'_>, matrix: &Matrix) {
     /// The code of 448.
     const LARGEST: usize = 0x7E;
     let Some(index) = matrix.one(Role::Scale) else { return };
-    let looked = found.looked(index);
-    let counts = &looked.facts.bytes;
+    let tensor = found.tensor(index);
+    let counts = &tensor.byte_tally.bytes;
     let Some(&most) = counts.get(LARGEST) else { return };
     let all = counts.iter().sum::<u64>();
     // Without a global scale, as in MLX, the largest scale is that of all large blocks.
-    let is_nvfp4 = matrix.layout.has_global && looked.format() == Some(Format::F8E4M3Fn);
+    let is_nvfp4 = matrix.layout.has_global && tensor.format() == Some(Format::F8E4M3Fn);
     if !is_nvfp4 || all < 200 || most * 20 <= all {
         return;
     }
     // Some exporters give blocks of zeros the largest scale.
-    let (mut nonzero, mut looked_at) = (0, 0);
+    let (mut nonzero, mut checked) = (0, 0);
     let sampled = blocks(
         found,
         matrix,
         Some(MOST),
         |scale| scale == 448.0,
         |_, _, largest| {
-            looked_at += 1;
+            checked += 1;
             nonzero += u64::from(largest > 0.0);
             true
         },
     );
-    let of_nonzero = most as f64 * nonzero as f64 / f64::max(looked_at.into(), 1.0);
+    let of_nonzero = most as f64 * nonzero as f64 / f64::max(checked.into(), 1.0);
     if sampled.is_some() && of_nonzero * 20.0 > all as f64 {
         let percent = 100.0 * of_nonzero / all as f64;
         let message = format!(
@@ -141,14 +141,14 @@ fn overflow(found: &mut Findings<'_>, matrix: &Matrix) {
     let (Some(dtype), Some(index)) = (found.model.config.dtype, matrix.one(Role::Scale)) else {
         return;
     };
-    let looked = found.looked(index);
+    let tensor = found.tensor(index);
     let limit = dtype.to_f64(dtype.max_bits());
     let severity = if dtype == Format::F16 { Severity::Error } else { Severity::Warning };
     let Some(bits) = matrix.grid.as_ref().and_then(|grid| grid.float_bits) else {
         let Some(reach) = matrix.layout.reach else { return };
         let reach = reach(&matrix.scheme);
-        if let Some((first, _)) = looked.those(|scale| scale.is_finite() && scale * reach > limit) {
-            let largest = looked.max().map_or(0.0, |max| max.value * reach);
+        if let Some((first, _)) = tensor.those(|scale| scale.is_finite() && scale * reach > limit) {
+            let largest = tensor.max().map_or(0.0, |max| max.value * reach);
             let message = overflows(largest, dtype);
             found.push(&DEQUANT_OVERFLOW, severity, index, Some(first), message);
         }
@@ -160,7 +160,7 @@ fn overflow(found: &mut Findings<'_>, matrix: &Matrix) {
         return;
     }
     let is_large = |scale: f64| scale * global * most > limit;
-    if !looked.max().is_some_and(|max| is_large(max.value)) {
+    if !tensor.max().is_some_and(|max| is_large(max.value)) {
         return;
     }
     let mut first = None;
@@ -183,16 +183,16 @@ fn overflows(weight: f64, dtype: Format) -> String {
 /// Blocks of MXFP4 in GGUF have their scale in front of 16 bytes of codes. Engines compute in f32.
 fn overflow_of_blocks(found: &mut Findings<'_>, matrix: &Matrix) {
     let Some(index) = matrix.one(Role::Codes) else { return };
-    let looked = found.looked(index);
-    let Content::Blocks { blocks, .. } = looked.tensor.content else { return };
+    let tensor = found.tensor(index);
+    let Content::Blocks { blocks, .. } = tensor.described.content else { return };
     let is_large = |weight: f64| weight > f64::from(f32::MAX);
     if blocks.format != Format::F8E8M0Fnu
-        || !looked.max().is_some_and(|max| is_large(6.0 * max.value))
+        || !tensor.max().is_some_and(|max| is_large(6.0 * max.value))
     {
         return;
     }
-    let mut window = looked.window(0);
-    let starts = (0..looked.tensor.data.length()).step_by(blocks.bytes);
+    let mut window = tensor.window(0);
+    let starts = (0..tensor.described.data.length()).step_by(blocks.bytes);
     let first = starts.enumerate().find_map(|(block, start)| {
         let (scale, codes) = window.get(start..start + blocks.bytes)?.split_first()?;
         let weight = blocks.format.to_f64(u64::from(*scale)) * largest_of_4_bits(codes);
@@ -208,15 +208,15 @@ fn indexes(found: &mut Findings<'_>, matrix: &Matrix) {
     let (Some(index), Some(scale)) = (matrix.one(Role::Index), matrix.one(Role::Scale)) else {
         return;
     };
-    let (looked, scales) = (found.looked(index), found.looked(scale));
+    let (tensor, scales) = (found.tensor(index), found.tensor(scale));
     let groups = if matrix.layout.is_gptq { scales.shape().first() } else { scales.shape().last() };
     let Some(&groups) =
-        groups.filter(|_| looked.tensor.data.length() == 4 * looked.tensor.elements())
+        groups.filter(|_| tensor.described.data.length() == 4 * tensor.described.elements())
     else {
         return;
     };
     let (mut bad, mut is_zero) = (None, true);
-    looked.elements(4, |element, bits| {
+    tensor.elements(4, |element, bits| {
         is_zero &= bits == 0;
         let group = bits as u32 as i32;
         let fits = usize::try_from(group).is_ok_and(|group| group < groups);
@@ -245,9 +245,9 @@ fn zero_points(found: &mut Findings<'_>, matrix: &Matrix) {
     }
     let is_v2 = found.model.config.is_gptq_v2;
     let wrong = if is_v2 { 0x77 } else { 0x88 };
-    let looked = found.looked(index);
-    let mut all = looked.tensor.elements() > 0;
-    looked.elements(1, |_, byte| {
+    let tensor = found.tensor(index);
+    let mut all = tensor.described.elements() > 0;
+    tensor.elements(1, |_, byte| {
         all &= byte == wrong;
         all
     });

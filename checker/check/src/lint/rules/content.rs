@@ -10,7 +10,7 @@ use crate::lint::finding::{
     DEAD_ROWS, EMPTY_TENSOR, LORA_B_ZERO, MAGNITUDE, NONFINITE, OUTLIER_RUN, Severity, ZERO_RUN,
 };
 use crate::lint::layouts::{CACHE, Role};
-use crate::lint::model::Looked;
+use crate::lint::model::ReportedTensor;
 use crate::lint::tensor_names::of_all_layers;
 use crate::model::{Content, rounded};
 use crate::scan::{PAGE, end_of_zeros, start_of_zeros};
@@ -28,38 +28,38 @@ pub(super) fn all(found: &mut Findings<'_>) {
         found.matrices().iter().filter_map(|matrix| matrix.one(Role::Codes)).collect();
     let mut kin = Kin::new();
     let mut lora_b = (0, Vec::new());
-    for (index, looked) in found.model.tensors.iter().enumerate() {
+    for (index, tensor) in found.model.tensors.iter().enumerate() {
         if scales.contains(&index) {
-            magnitude(found, index, looked, true);
-            empty(found, index, looked, true);
+            magnitude(found, index, tensor, true);
+            empty(found, index, tensor, true);
             continue;
         }
-        let name = looked.name();
+        let name = tensor.name();
         let is_cache = CACHE.iter().any(|ending| name.ends_with(ending));
-        if let Some((kind, first)) = looked.report.first().filter(|_| !is_cache) {
-            let all = looked.report.found.as_ref().into_array();
+        if let Some((kind, first)) = tensor.report.first().filter(|_| !is_cache) {
+            let all = tensor.report.found.as_ref().into_array();
             let count: u64 = all.iter().map(|finding| finding.count).sum();
             let message = match count {
                 1 => format!("one number is not finite: {kind}"),
                 _ => format!("{count} numbers are not finite; the first is {kind}"),
             };
             // A constant of ONNX is infinite where a maximum begins, and in masks.
-            let is_start = looked.is_of_onnx && looked.report.elements == 1 && kind != "NaN";
+            let is_start = tensor.is_of_onnx && tensor.report.elements == 1 && kind != "NaN";
             let severity = if is_start { Severity::Note } else { NONFINITE.severity };
             found.at(&NONFINITE, severity, index, Some(first.coordinate.clone()), message);
         }
-        empty(found, index, looked, codes.contains(&index));
-        magnitude(found, index, looked, false);
-        zero_run(found, index, looked);
-        outliers(found, index, looked);
-        dead_rows(found, index, looked);
+        empty(found, index, tensor, codes.contains(&index));
+        magnitude(found, index, tensor, false);
+        zero_run(found, index, tensor);
+        outliers(found, index, tensor);
+        dead_rows(found, index, tensor);
         if name.contains("lora_B") || name.contains("lora_b") {
             lora_b.0 += 1;
-            lora_b.1.extend(looked.is_all_zero().then_some(index));
-        } else if matches!(looked.tensor.content, Content::Floats { .. })
+            lora_b.1.extend(tensor.is_all_zero().then_some(index));
+        } else if matches!(tensor.described.content, Content::Floats { .. })
             && name.contains(char::is_alphabetic)
         {
-            kin.entry((of_all_layers(name), looked.shape())).or_default().push(index);
+            kin.entry((of_all_layers(name), tensor.shape())).or_default().push(index);
         }
     }
     if let (count, zero @ [first, ..]) = (lora_b.0, lora_b.1.as_slice()) {
@@ -77,16 +77,16 @@ pub(super) fn all(found: &mut Findings<'_>) {
 }
 
 /// `is_part` is whether the tensor belongs to a quantised matrix.
-fn empty(found: &mut Findings<'_>, index: usize, looked: &Looked, is_part: bool) {
-    if looked.shape().contains(&0) && (is_part || looked.name().ends_with(".weight")) {
-        let message = format!("a tensor of the shape {:?}, without elements", looked.shape());
+fn empty(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor, is_part: bool) {
+    if tensor.shape().contains(&0) && (is_part || tensor.name().ends_with(".weight")) {
+        let message = format!("a tensor of the shape {:?}, without elements", tensor.shape());
         found.add(&EMPTY_TENSOR, index, None, message);
     }
 }
 
-fn magnitude(found: &mut Findings<'_>, index: usize, looked: &Looked, is_scale: bool) {
-    let (Some(format), Some(most)) = (looked.format(), looked.max_abs()) else { return };
-    if looked.name().contains("mask") || format.size_in_bytes() == 1 {
+fn magnitude(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor, is_scale: bool) {
+    let (Some(format), Some(most)) = (tensor.format(), tensor.max_abs()) else { return };
+    if tensor.name().contains("mask") || format.size_in_bytes() == 1 {
         return;
     }
     let largest = |format: Format| format.to_f64(format.max_bits());
@@ -99,9 +99,9 @@ fn magnitude(found: &mut Findings<'_>, index: usize, looked: &Looked, is_scale: 
         (1e30, "is too large: its products are infinite")
     };
     // Constants of ONNX, and masks, have the largest number of a format in place of infinity.
-    let is_constant = looked.is_of_onnx
+    let is_constant = tensor.is_of_onnx
         && !is_scale
-        && (looked.report.elements == 1 || value >= largest(Format::Bf16));
+        && (tensor.report.elements == 1 || value >= largest(Format::Bf16));
     let severity = if is_constant { Severity::Note } else { MAGNITUDE.severity };
     if value > bound {
         found.above(index, severity, bound, why);
@@ -109,33 +109,33 @@ fn magnitude(found: &mut Findings<'_>, index: usize, looked: &Looked, is_scale: 
 }
 
 /// A hole in a file has whole pages. Weights that are zero on purpose are whole rows, or spread.
-fn zero_run(found: &mut Findings<'_>, index: usize, looked: &Looked) {
-    let Some(page) = looked.facts.first_zero_page else { return };
-    let length = looked.tensor.data.length();
-    let (pages, unit) = (looked.facts.zero_pages, looked.tensor.content.unit());
-    if looked.is_all_zero() {
+fn zero_run(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor) {
+    let Some(page) = tensor.byte_tally.first_zero_page else { return };
+    let length = tensor.described.data.length();
+    let (pages, unit) = (tensor.byte_tally.zero_pages, tensor.described.content.unit());
+    if tensor.is_all_zero() {
         return;
     }
     let in_pages = (pages * PAGE / unit) as u64;
-    let zeros = looked.report.stats.as_ref().map_or(0, |stats| stats.zeros);
+    let zeros = tensor.report.stats.as_ref().map_or(0, |stats| stats.zeros);
     if zeros.saturating_sub(in_pages + 2 * (PAGE / unit) as u64) * 100 > (length / unit) as u64 {
         return;
     }
-    let Some(start) = start_of_zeros(page, |range| looked.bytes(range)) else { return };
-    let last = looked.shape().last().copied().unwrap_or(1);
-    let row = length / (looked.tensor.elements() / last.max(1)).max(1);
+    let Some(start) = start_of_zeros(page, |range| tensor.bytes(range)) else { return };
+    let last = tensor.shape().last().copied().unwrap_or(1);
+    let row = length / (tensor.described.elements() / last.max(1)).max(1);
     // A number before the page may end with bytes that are zero.
     let begins_at_page = start + unit > page && start <= page;
     if start % row.max(1) == 0 || !begins_at_page {
         return;
     }
-    let Some(end) = end_of_zeros(page, length, |range| looked.bytes(range)) else { return };
+    let Some(end) = end_of_zeros(page, length, |range| tensor.bytes(range)) else { return };
     let message = format!(
         "{} zero bytes begin in the middle of a row, where a page of the file begins; {pages} of \
          its pages hold zeros only",
         end - start
     );
-    let of_unit = match looked.tensor.content {
+    let of_unit = match tensor.described.content {
         Content::Blocks { blocks, .. } => blocks.elements,
         _ => 1,
     };
@@ -143,19 +143,19 @@ fn zero_run(found: &mut Findings<'_>, index: usize, looked: &Looked) {
 }
 
 /// A few neighbours that are a thousand times as large as nearly all others.
-fn outliers(found: &mut Findings<'_>, index: usize, looked: &Looked) {
+fn outliers(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor) {
     /// The most values of a run.
     const FEW: usize = 64;
-    let (Some(usual), Some(most)) = (looked.facts.most_are_below(), looked.max_abs()) else {
+    let (Some(usual), Some(most)) = (tensor.byte_tally.most_are_below(), tensor.max_abs()) else {
         return;
     };
     let bound = 1000.0 * usual;
     if most.value.abs() <= bound {
         return;
     }
-    let Some(format) = looked.format() else { return };
+    let Some(format) = tensor.format() else { return };
     let (mut first, mut last, mut count) = (None, 0, 0);
-    looked.elements(format.size_in_bytes(), |element, bits| {
+    tensor.elements(format.size_in_bytes(), |element, bits| {
         let value = format.to_f64(bits).abs();
         if value > bound && value.is_finite() {
             first = first.or(Some(element));
@@ -176,16 +176,16 @@ fn outliers(found: &mut Findings<'_>, index: usize, looked: &Looked) {
     found.add(&OUTLIER_RUN, index, Some(first), message);
 }
 
-fn dead_rows(found: &mut Findings<'_>, index: usize, looked: &Looked) {
-    let name = looked.name();
+fn dead_rows(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor) {
+    let name = tensor.name();
     let is_embedding = name.contains("embed") || name.contains("lm_head") || name.contains("wte");
-    let (&[rows, columns], Some(format)) = (looked.shape(), looked.format()) else { return };
-    let zeros = looked.report.stats.as_ref().map_or(0, |stats| stats.zeros);
-    if !is_embedding || columns == 0 || zeros < columns as u64 || looked.is_all_zero() {
+    let (&[rows, columns], Some(format)) = (tensor.shape(), tensor.format()) else { return };
+    let zeros = tensor.report.stats.as_ref().map_or(0, |stats| stats.zeros);
+    if !is_embedding || columns == 0 || zeros < columns as u64 || tensor.is_all_zero() {
         return;
     }
     let (mut dead, mut first, mut run) = (0, None, 0);
-    looked.elements(format.size_in_bytes(), |element, bits| {
+    tensor.elements(format.size_in_bytes(), |element, bits| {
         run = if element % columns == 0 { 0 } else { run };
         run += usize::from(bits << 1 & format_mask(format) == 0);
         if element % columns == columns - 1 && run == columns {

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use crate::lint::model::Looked;
+use crate::lint::model::ReportedTensor;
 use crate::lint::tensor_names::{is_output, layer};
 
 /// The layers that block expansion (LLaMA-Pro) has inserted.
 pub(super) struct Inserted<'a> {
-    named: BTreeMap<&'a str, &'a Looked>,
+    named: BTreeMap<&'a str, &'a ReportedTensor>,
     /// The answers so far, by the beginning of the names of a layer.
     layers: BTreeMap<String, bool>,
 }
 
 impl<'a> Inserted<'a> {
-    pub(super) fn new(tensors: &'a [Looked]) -> Self {
-        let named = tensors.iter().map(|looked| (looked.name(), looked)).collect();
+    pub(super) fn new(tensors: &'a [ReportedTensor]) -> Self {
+        let named = tensors.iter().map(|tensor| (tensor.name(), tensor)).collect();
         Self { named, layers: BTreeMap::new() }
     }
 
@@ -25,18 +25,18 @@ impl<'a> Inserted<'a> {
             return false;
         };
         let named = &self.named;
-        let is_zero = |looked: &Looked| is_output(looked.name()) && looked.is_all_zero();
+        let is_zero = |tensor: &ReportedTensor| is_output(tensor.name()) && tensor.is_all_zero();
         *self.layers.entry(format!("{before}{number}.")).or_insert_with_key(|own| {
             [number.wrapping_sub(1), number.wrapping_add(1)].iter().any(|other| {
                 let of_layer = named.range(own.as_str()..);
                 let mut rests = of_layer
-                    .map_while(|(name, looked)| Some((name.strip_prefix(&**own)?, looked)))
-                    .filter(|(_, looked)| !is_zero(looked))
+                    .map_while(|(name, tensor)| Some((name.strip_prefix(&**own)?, tensor)))
+                    .filter(|(_, tensor)| !is_zero(tensor))
                     .peekable();
                 rests.peek().is_some()
-                    && rests.all(|(rest, looked)| {
+                    && rests.all(|(rest, tensor)| {
                         let other = named.get(format!("{before}{other}.{rest}").as_str());
-                        other.is_some_and(|other| looked.is_equal_to(other))
+                        other.is_some_and(|other| tensor.is_equal_to(other))
                     })
             })
         })

@@ -41,12 +41,12 @@ fn zeros(found: &mut Findings<'_>, kin: &Kin<'_>) {
             continue;
         }
         for index in zero {
-            if is_matrix && found.inserted.has(found.looked(index).name()) {
+            if is_matrix && found.inserted.has(found.tensor(index).name()) {
                 let why = ": the layer is a copy of its neighbour, as block expansion inserts it";
                 found.push(&ALL_ZERO, Severity::Note, index, None, message.clone() + why);
             } else if is_matrix {
                 // Pruned experts exist.
-                let is_expert = of_all_experts(found.looked(index).name()).is_some();
+                let is_expert = of_all_experts(found.tensor(index).name()).is_some();
                 let severity = if is_expert { Severity::Warning } else { ALL_ZERO.severity };
                 found.push(&ALL_ZERO, severity, index, None, message.clone());
             } else if name.contains("norm") && name.ends_with("weight") {
@@ -85,7 +85,7 @@ fn garbage(found: &mut Findings<'_>, kin: &Kin<'_>) {
             _ => (usual(all.iter().filter_map(largest).collect()), 1e6),
         };
         let bound = usual.map_or(f64::MAX, |usual| LEAST.max(factor * usual));
-        // Larger numbers are reported anyway.
+        // Larger numbers are tensor anyway.
         let is_odd = |value: f64| value > bound && value <= if is_f16 { LEAST } else { 1e30 };
         for &index in all.iter().filter(|index| largest(index).is_some_and(is_odd)) {
             let why = "is garbage beside the weights of other layers";

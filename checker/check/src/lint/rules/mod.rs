@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use super::finding::{CONFIG_UNREADABLE, Finding, MAGNITUDE, Rule, SCALE_SHAPE, Severity};
 use super::layouts::Matrix;
-use super::model::{Looked, Model};
+use super::model::{Model, ReportedTensor};
 use crate::model::{First, rounded};
 
 /// The findings of all rules. `wrong` are the tensors of a wrong shape, and `names` those of the
@@ -66,7 +66,7 @@ impl<'a> Findings<'a> {
         element: Option<usize>,
         message: String,
     ) {
-        let coordinate = element.map(|element| self.looked(tensor).coordinate(element));
+        let coordinate = element.map(|element| self.tensor(tensor).coordinate(element));
         self.at(rule, severity, tensor, coordinate, message);
     }
 
@@ -77,9 +77,9 @@ impl<'a> Findings<'a> {
 
     /// The finite numbers of a tensor above a bound.
     fn above(&mut self, index: usize, severity: Severity, bound: f64, why: &str) {
-        let looked = self.looked(index);
-        let those = looked.those(|number| number.is_finite() && number.abs() > bound);
-        if let (Some((first, count)), Some(most)) = (those, looked.max_abs()) {
+        let tensor = self.tensor(index);
+        let those = tensor.those(|number| number.is_finite() && number.abs() > bound);
+        if let (Some((first, count)), Some(most)) = (those, tensor.max_abs()) {
             let value = rounded(most.value.abs());
             let message = format!("{value} ({count} above {}) {why}", rounded(bound));
             self.push(&MAGNITUDE, severity, index, Some(first), message);
@@ -94,12 +94,12 @@ impl<'a> Findings<'a> {
         coordinate: Option<Vec<usize>>,
         message: String,
     ) {
-        let looked = self.looked(tensor);
-        let (file, tensor) = (looked.file.clone(), Some(looked.name().to_owned()));
+        let reported = self.tensor(tensor);
+        let (file, tensor) = (reported.file.clone(), Some(reported.name().to_owned()));
         self.findings.push(Finding { rule, severity, file, tensor, coordinate, message });
     }
 
-    fn looked(&self, tensor: usize) -> &'a Looked {
+    fn tensor(&self, tensor: usize) -> &'a ReportedTensor {
         &self.model.tensors[tensor]
     }
 

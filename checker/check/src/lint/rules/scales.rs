@@ -9,72 +9,78 @@ use crate::lint::finding::{
     SCALE_NONFINITE, SCALE_ZERO, Severity, UE8M0_MANTISSA,
 };
 use crate::lint::layouts::{CACHE, Legal, Matrix, Role};
-use crate::lint::model::Looked;
+use crate::lint::model::ReportedTensor;
 use crate::lint::tensor_names::last;
 use crate::model::rounded;
 
 /// Rules about the scales of a matrix.
 pub(super) fn of_matrix(found: &mut Findings<'_>, matrix: &Matrix) {
     for &(role, index) in matrix.parts.values() {
-        let looked = found.looked(index);
+        let tensor = found.tensor(index);
         // The weights are computed with these numbers.
-        if role == Role::Map && looked.is_all_zero() {
+        if role == Role::Map && tensor.is_all_zero() {
             let message = "all numbers are zero, and so are the weights".to_owned();
             found.add(&SCALE_ZERO, index, None, message);
         }
         if !role.is_global() && !matches!(role, Role::Scale | Role::Input) {
             continue;
         }
-        nonfinite(found, index, looked);
-        zero(found, matrix, role, index, looked);
-        negative(found, matrix, index, looked);
+        nonfinite(found, index, tensor);
+        zero(found, matrix, role, index, tensor);
+        negative(found, matrix, index, tensor);
         if role != Role::Scale {
-            inverse(found, index, looked);
+            inverse(found, index, tensor);
         }
         if matrix.layout.has_global && role.is_global() {
-            direction(found, role, index, looked);
+            direction(found, role, index, tensor);
         }
         if role == Role::Scale && found.model.config.is_ue8m0 {
-            mantissa(found, index, looked);
+            mantissa(found, index, tensor);
         }
     }
     fused(found, matrix);
 }
 
 /// `2 of 6144 scales are`, or `the scale is`.
-fn counted(count: u64, looked: &Looked) -> String {
-    match (count, looked.report.elements) {
+fn counted(count: u64, tensor: &ReportedTensor) -> String {
+    match (count, tensor.report.elements) {
         (1, 1) => "the scale is".to_owned(),
         (1, all) => format!("1 of {all} scales is"),
         (count, all) => format!("{count} of {all} scales are"),
     }
 }
 
-fn nonfinite(found: &mut Findings<'_>, index: usize, looked: &Looked) {
-    let Some((kind, first)) = looked.report.first() else { return };
-    let count = looked.report.found.as_ref().into_array().iter().map(|it| it.count).sum();
+fn nonfinite(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor) {
+    let Some((kind, first)) = tensor.report.first() else { return };
+    let count = tensor.report.found.as_ref().into_array().iter().map(|it| it.count).sum();
     let (code, format) = (first.hex(), first.format.name());
     let becomes = if kind == "NaN" { "NaN" } else { "infinite or NaN" };
     let message = format!(
         "{} not finite: {code} is {kind} in {format}, and every weight that it scales becomes \
          {becomes}",
-        counted(count, looked),
+        counted(count, tensor),
     );
     found.first(&SCALE_NONFINITE, index, first, message);
 }
 
-fn zero(found: &mut Findings<'_>, matrix: &Matrix, role: Role, index: usize, looked: &Looked) {
-    let zeros = looked.report.stats.as_ref().map_or(0, |stats| stats.zeros);
+fn zero(
+    found: &mut Findings<'_>,
+    matrix: &Matrix,
+    role: Role,
+    index: usize,
+    tensor: &ReportedTensor,
+) {
+    let zeros = tensor.report.stats.as_ref().map_or(0, |stats| stats.zeros);
     let legal = if role == Role::Scale { matrix.layout.zero } else { Legal::No };
-    if legal == Legal::Yes && looked.is_all_zero() && zeros > 1 {
+    if legal == Legal::Yes && tensor.is_all_zero() && zeros > 1 {
         let message = format!("all {zeros} scales are zero, and so are the weights");
         return found.add(&SCALE_ZERO, index, None, message);
     }
     if zeros == 0 || legal == Legal::Yes {
         return;
     }
-    let Some((first, _)) = looked.those(|value| value == 0.0) else { return };
-    let count = format!("{} zero", counted(zeros, looked));
+    let Some((first, _)) = tensor.those(|value| value == 0.0) else { return };
+    let count = format!("{} zero", counted(zeros, tensor));
     if role != Role::Scale {
         let message = format!("{count}: engines divide by it");
         return found.add(&SCALE_ZERO, index, Some(first), message);
@@ -98,8 +104,8 @@ fn zero(found: &mut Findings<'_>, matrix: &Matrix, role: Role, index: usize, loo
     }
 }
 
-fn negative(found: &mut Findings<'_>, matrix: &Matrix, index: usize, looked: &Looked) {
-    let is_negative = looked.min().is_some_and(|min| min.value < 0.0);
+fn negative(found: &mut Findings<'_>, matrix: &Matrix, index: usize, tensor: &ReportedTensor) {
+    let is_negative = tensor.min().is_some_and(|min| min.value < 0.0);
     if !is_negative || matrix.layout.negative == Legal::Yes {
         return;
     }
@@ -108,53 +114,53 @@ fn negative(found: &mut Findings<'_>, matrix: &Matrix, index: usize, looked: &Lo
         Legal::Doubtful => Severity::Note,
         Legal::Yes | Legal::No => Severity::Error,
     };
-    if let Some((first, count)) = looked.those(|value| value < 0.0) {
-        let least = rounded(looked.min().map_or(0.0, |min| min.value));
-        let count = counted(count as u64, looked);
+    if let Some((first, count)) = tensor.those(|value| value < 0.0) {
+        let least = rounded(tensor.min().map_or(0.0, |min| min.value));
+        let count = counted(count as u64, tensor);
         let message = format!("{count} negative, down to {least}: the weights change their sign");
         found.push(&SCALE_NEGATIVE, severity, index, Some(first), message);
     }
 }
 
 /// Engines divide by scales of matrices and of activations.
-fn inverse(found: &mut Findings<'_>, index: usize, looked: &Looked) {
-    if looked.format() != Some(Format::F32) {
+fn inverse(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor) {
+    if tensor.format() != Some(Format::F32) {
         return;
     }
     let is_infinite = |value: f64| value != 0.0 && (1.0 / value).abs() > f64::from(f32::MAX);
     let is_subnormal = |value: f64| value != 0.0 && value.abs() < f64::from(f32::MIN_POSITIVE);
-    if let Some((first, count)) = looked.those(is_infinite) {
-        let value = rounded(looked.min().map_or(0.0, |min| min.value));
-        let count = counted(count as u64, looked);
+    if let Some((first, count)) = tensor.those(is_infinite) {
+        let value = rounded(tensor.min().map_or(0.0, |min| min.value));
+        let count = counted(count as u64, tensor);
         let message = format!("{count} so small ({value}) that its inverse is infinite in f32");
         found.add(&INVERSE_OVERFLOW, index, Some(first), message);
-    } else if let Some((first, count)) = looked.those(is_subnormal) {
-        let count = counted(count as u64, looked);
+    } else if let Some((first, count)) = tensor.those(is_subnormal) {
+        let count = counted(count as u64, tensor);
         let message = format!("{count} subnormal: engines that flush such numbers divide by 0");
         found.push(&INVERSE_OVERFLOW, Severity::Warning, index, Some(first), message);
     }
 }
 
 /// A global scale is the largest magnitude over 2688, and its inverse where weights are divided.
-fn direction(found: &mut Findings<'_>, role: Role, index: usize, looked: &Looked) {
+fn direction(found: &mut Findings<'_>, role: Role, index: usize, tensor: &ReportedTensor) {
     let (is_odd, other): (fn(f64) -> bool, _) = if role == Role::Divisor {
         (|value| value > 0.0 && value < 1.0, "the weights are divided by it")
     } else {
         (|value| value >= 1.0, "the weights are multiplied by it")
     };
-    let Some((first, _)) = looked.those(is_odd) else { return };
-    let value = rounded(looked.max().map_or(0.0, |max| max.value));
+    let Some((first, _)) = tensor.those(is_odd) else { return };
+    let value = rounded(tensor.max().map_or(0.0, |max| max.value));
     let message = format!("{value} looks like the inverse of this scale: {other}");
     found.add(&GLOBAL_DIRECTION, index, Some(first), message);
 }
 
-fn mantissa(found: &mut Findings<'_>, index: usize, looked: &Looked) {
-    if looked.format() != Some(Format::F32) {
+fn mantissa(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor) {
+    if tensor.format() != Some(Format::F32) {
         return;
     }
     let is_power = |value: f64| value.to_bits() & ((1 << 52) - 1) == 0;
-    if let Some((first, count)) = looked.those(|value| value.is_finite() && !is_power(value)) {
-        let message = format!("{} no power of two", counted(count as u64, looked));
+    if let Some((first, count)) = tensor.those(|value| value.is_finite() && !is_power(value)) {
+        let message = format!("{} no power of two", counted(count as u64, tensor));
         found.add(&UE8M0_MANTISSA, index, Some(first), message);
     }
 }
@@ -202,22 +208,22 @@ fn fused(found: &mut Findings<'_>, matrix: &Matrix) {
 /// Scales of the KV cache: `k_scale` and `v_scale` of an attention, or of its projections.
 pub(super) fn of_cache(found: &mut Findings<'_>) {
     let tensors = &found.model.tensors;
-    let names: std::collections::BTreeSet<_> = tensors.iter().map(Looked::name).collect();
-    for (index, looked) in tensors.iter().enumerate() {
-        let name = looked.name();
+    let names: std::collections::BTreeSet<_> = tensors.iter().map(ReportedTensor::name).collect();
+    for (index, tensor) in tensors.iter().enumerate() {
+        let name = tensor.name();
         let [of_key, of_value] = CACHE.map(|ending| name.ends_with(ending));
         if !of_key && !of_value {
             continue;
         }
-        let elements = looked.report.elements;
+        let elements = tensor.report.elements;
         // The scale of a norm of the keys: a vector that the model has learned.
         let is_learned = elements > 1 && !found.model.config.is_quantised();
-        if let Some((kind, first)) = looked.report.first() {
+        if let Some((kind, first)) = tensor.report.first() {
             let message = format!("a scale of the KV cache is {kind}");
             found.first(&KV_SCALE, index, first, message);
-        } else if let Some((first, _)) = looked.those(|value| value <= 0.0).filter(|_| !is_learned)
+        } else if let Some((first, _)) = tensor.those(|value| value <= 0.0).filter(|_| !is_learned)
         {
-            let least = rounded(looked.min().map_or(0.0, |min| min.value));
+            let least = rounded(tensor.min().map_or(0.0, |min| min.value));
             let message = format!("a scale of the KV cache is {least}");
             found.add(&KV_SCALE, index, Some(first), message);
         }

@@ -8,7 +8,7 @@ use crate::lint::finding::{
     SCALE_SHAPE, SIBLING_MISSING, Severity,
 };
 use crate::lint::layouts::{self, Matrix, Role, is_f8, is_integer};
-use crate::lint::model::{Looked, Model};
+use crate::lint::model::{Model, ReportedTensor};
 use crate::lint::tensor_names::{of_all_experts, of_all_layers};
 use crate::model::Content;
 use nonfinite::Format;
@@ -28,7 +28,8 @@ pub(super) fn all<'a>(found: &mut Findings<'a>, names: &mut BTreeSet<&'a str>) {
 /// `seen` are the names in the models before.
 fn duplicates<'a>(found: &mut Findings<'a>, seen: &mut BTreeSet<&'a str>) {
     let tensors = found.model.tensors.iter().enumerate();
-    let named = tensors.filter_map(|(index, looked)| Some((index, looked.tensor.name.as_deref()?)));
+    let named =
+        tensors.filter_map(|(index, tensor)| Some((index, tensor.described.name.as_deref()?)));
     let mut again = named.filter(|(_, name)| !seen.insert(*name));
     if let Some((index, _)) = again.next() {
         let message = format!(
@@ -45,19 +46,19 @@ fn missing(found: &mut Findings<'_>) {
     let mut bare = Vec::new();
     for matrix in found.matrices() {
         let Some(codes) = matrix.one(Role::Codes) else { continue };
-        let looked = found.looked(codes);
-        packed_shape(found, matrix, &looked.tensor.shape);
+        let tensor = found.tensor(codes);
+        packed_shape(found, matrix, &tensor.described.shape);
         state(found, matrix, codes);
-        if matches!(looked.tensor.content, Content::Blocks { .. }) {
+        if matches!(tensor.described.content, Content::Blocks { .. }) {
             continue;
         }
         let scale = matrix.one(Role::Scale);
         let is_nvfp4 = scale.is_some_and(|scale| {
             let is_fp4 = matrix.grid.as_ref().is_some_and(|grid| grid.float_bits == Some(4));
-            is_fp4 && found.looked(scale).format() == Some(Format::F8E4M3Fn)
+            is_fp4 && found.tensor(scale).format() == Some(Format::F8E4M3Fn)
         });
-        if let Some(scale) = scale.filter(|&scale| is_integer(&found.looked(scale).tensor, 4)) {
-            let dtype = &found.looked(scale).tensor.dtype;
+        if let Some(scale) = scale.filter(|&scale| is_integer(&found.tensor(scale).described, 4)) {
+            let dtype = &found.tensor(scale).described.dtype;
             let message = format!("scales of {dtype}, where floating-point numbers are needed");
             found.add(&SCALE_SHAPE, scale, None, message);
         }
@@ -69,11 +70,11 @@ fn missing(found: &mut Findings<'_>) {
             found.add(&SIBLING_MISSING, codes, None, message);
         }
         if scale.is_none() {
-            if is_f8(&looked.tensor) && !has_scales && !found.model.config.is_quantised() {
+            if is_f8(&tensor.described) && !has_scales && !found.model.config.is_quantised() {
                 bare.push(codes);
                 continue;
             }
-            let dtype = &looked.tensor.dtype;
+            let dtype = &tensor.described.dtype;
             let message = format!("weights of {dtype} have no scales: {}", wanted(found, matrix));
             found.add(&SIBLING_MISSING, codes, None, message);
         } else if needs_global && matrix.global().is_none() {
@@ -96,12 +97,12 @@ fn missing(found: &mut Findings<'_>) {
 /// `weight_shape` of compressed-tensors has the rows and columns of codes in words of 32 bits.
 fn packed_shape(found: &mut Findings<'_>, matrix: &Matrix, packed: &[usize]) {
     let Some(index) = matrix.one(Role::Shape) else { return };
-    let (looked, bits) = (found.looked(index), matrix.scheme.bits.unwrap_or(4));
-    let Some(&bytes) = [4, 8].iter().find(|&&bytes| is_integer(&looked.tensor, bytes)) else {
+    let (tensor, bits) = (found.tensor(index), matrix.scheme.bits.unwrap_or(4));
+    let Some(&bytes) = [4, 8].iter().find(|&&bytes| is_integer(&tensor.described, bytes)) else {
         return;
     };
     let mut shape = Vec::new();
-    looked.elements(bytes, |_, length| {
+    tensor.elements(bytes, |_, length| {
         shape.push(length as usize);
         shape.len() < 2
     });
@@ -116,8 +117,8 @@ fn packed_shape(found: &mut Findings<'_>, matrix: &Matrix, packed: &[usize]) {
 fn state(found: &mut Findings<'_>, matrix: &Matrix, codes: usize) {
     const LONGEST: usize = 1 << 16;
     let Some(index) = matrix.one(Role::State) else { return };
-    let looked = found.looked(index);
-    let Some(text) = looked.bytes(0..looked.tensor.data.length().min(LONGEST)) else { return };
+    let tensor = found.tensor(index);
+    let Some(text) = tensor.bytes(0..tensor.described.data.length().min(LONGEST)) else { return };
     let state: Value = match serde_json::from_slice(&text) {
         Ok(state) => state,
         Err(error) => {
@@ -133,7 +134,8 @@ fn state(found: &mut Findings<'_>, matrix: &Matrix, codes: usize) {
     else {
         return;
     };
-    let [codes_of, scales_of] = [codes, scale].map(|index| found.looked(index).tensor.elements());
+    let [codes_of, scales_of] =
+        [codes, scale].map(|index| found.tensor(index).described.elements());
     if weights.div_ceil(2) != codes_of || weights.div_ceil(block) != scales_of {
         let message = format!(
             "{weights} weights in blocks of {block} do not fit {codes_of} bytes of codes and \
@@ -146,7 +148,7 @@ fn state(found: &mut Findings<'_>, matrix: &Matrix, codes: usize) {
 /// Whether a matrix has a tensor of this ending, with elements.
 fn has(model: &Model, matrix: &Matrix, ending: &str) -> bool {
     let part = matrix.parts.get(ending);
-    part.is_some_and(|(_, index)| model.tensors[*index].tensor.elements() > 0)
+    part.is_some_and(|(_, index)| model.tensors[*index].described.elements() > 0)
 }
 
 /// The name of the scale that a matrix should have: that of other matrices whose codes have the
@@ -172,8 +174,8 @@ fn wanted(found: &Findings<'_>, matrix: &Matrix) -> String {
 fn of_experts(found: &mut Findings<'_>) {
     // By the name with a star for the expert: the tensors, by the number of the expert.
     let mut tensors: BTreeMap<String, BTreeMap<&str, usize>> = BTreeMap::new();
-    for (index, looked) in found.model.tensors.iter().enumerate() {
-        let name = looked.name();
+    for (index, tensor) in found.model.tensors.iter().enumerate() {
+        let name = tensor.name();
         let Some(starred) = of_all_experts(name) else { continue };
         let star = starred.find('*').unwrap_or(0);
         let expert = name[star..].split('.').next().unwrap_or_default();
@@ -190,8 +192,8 @@ fn of_experts(found: &mut Findings<'_>) {
     modules.retain(|_, (named, experts)| named.iter().any(|(_, of)| of.len() < experts.len()));
     let model = found.model;
     let is_plain = |index: usize| {
-        let (looked, name) = (&model.tensors[index], model.tensors[index].name());
-        is_plain_weight(looked) || model.config.ignores(&name[..module(name)])
+        let (tensor, name) = (&model.tensors[index], model.tensors[index].name());
+        is_plain_weight(tensor) || model.config.ignores(&name[..module(name)])
     };
     for (named, mut experts) in modules.into_values() {
         // Some experts may have been left as they were.
@@ -218,18 +220,19 @@ fn of_experts(found: &mut Findings<'_>) {
 }
 
 /// Whether this is a weight of floating-point numbers that are no codes.
-fn is_plain_weight(looked: &Looked) -> bool {
-    looked.name().ends_with(".weight")
-        && looked.format().is_some_and(|format| format.size_in_bytes() > 1)
+fn is_plain_weight(tensor: &ReportedTensor) -> bool {
+    tensor.name().ends_with(".weight")
+        && tensor.format().is_some_and(|format| format.size_in_bytes() > 1)
 }
 
 fn orphans(found: &mut Findings<'_>) {
     let owned = found.matrices().iter().flat_map(|matrix| matrix.parts.values());
     let owned: BTreeSet<usize> = owned.map(|(_, index)| *index).collect();
-    for (index, looked) in found.model.tensors.iter().enumerate() {
-        let name = looked.name();
-        let is_scale = layouts::is_scale(name)
-            .unwrap_or_else(|| found.model.config.is_quantised() || is_integer(&looked.tensor, 1));
+    for (index, tensor) in found.model.tensors.iter().enumerate() {
+        let name = tensor.name();
+        let is_scale = layouts::is_scale(name).unwrap_or_else(|| {
+            found.model.config.is_quantised() || is_integer(&tensor.described, 1)
+        });
         let message = if layouts::is_left_over(name) {
             "the state of a quantiser, which no loader reads"
         } else if is_scale && !owned.contains(&index) {
@@ -251,7 +254,7 @@ fn disagreeing(found: &mut Findings<'_>) {
         let codes = found.matrices().iter().filter(|matrix| !matrix.layout.endings.is_empty());
         let mut codes = codes.filter_map(|matrix| matrix.one(Role::Codes));
         let is_block =
-            |index: usize| matches!(found.looked(index).tensor.content, Content::Blocks { .. });
+            |index: usize| matches!(found.tensor(index).described.content, Content::Blocks { .. });
         let first = codes.find(|&index| !is_block(index));
         if let Some(first) = first.filter(|_| config.was_read) {
             let message = "quantised, and config.json says nothing of it: loaders take the codes \
@@ -270,17 +273,17 @@ fn disagreeing(found: &mut Findings<'_>) {
             found.add(&CONFIG_DISAGREES, codes, None, message.to_owned());
         }
     }
-    for (index, looked) in found.model.tensors.iter().enumerate() {
-        let Some(module) = looked.name().strip_suffix(".weight") else { continue };
+    for (index, tensor) in found.model.tensors.iter().enumerate() {
+        let Some(module) = tensor.name().strip_suffix(".weight") else { continue };
         let is_like_others = || names.contains(&of_all_layers(module)) && !modules.contains(module);
         // Engines leave out towers of images, whatever the configuration says.
         let is_left_out = || {
             module.split('.').any(|part| part.starts_with("vision") || part == "visual")
                 || config.ignores(module)
         };
-        if is_plain_weight(looked) && looked.shape().len() > 1 && is_like_others() && !is_left_out()
+        if is_plain_weight(tensor) && tensor.shape().len() > 1 && is_like_others() && !is_left_out()
         {
-            let dtype = &looked.tensor.dtype;
+            let dtype = &tensor.described.dtype;
             let message = format!(
                 "{dtype}, although other layers of this name are quantised and the configuration \
                  does not leave out this one"

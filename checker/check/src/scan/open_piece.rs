@@ -1,16 +1,16 @@
-//! The tasks of a check: pieces of files, which threads take one by one. The check of a file and
-//! the check of pieces for the page run here.
+//! Pieces with their open files, which threads take one by one. The check of a file and the check
+//! of pieces for the page run here.
 
 use std::io::{self, Read};
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::byte_facts::{ByteKind, Facts};
-use super::covered::{Covered, CoveredRange};
+use super::byte_tally::{ByteKind, ByteTally};
 use super::scanner::{Scanner, Units};
-use super::split::Cut;
+use super::split::Piece;
 use super::tally::Tally;
+use super::target_tally::{TalliedRange, TargetTally};
 use crate::model::{Content, Data, Error, ReadAt};
 use crate::options::{Asked, Options};
 use crate::sync::for_each;
@@ -19,10 +19,10 @@ use crate::sync::for_each;
 /// back walks over the whole map, and other threads then have to read their pages again.
 const RELEASE: usize = 256 << 20;
 
-/// A piece to look at.
+/// A piece, with the open file that its bytes come from.
 #[derive(Clone, Copy)]
-pub(crate) struct Task<'a> {
-    pub(crate) piece: Cut,
+pub(crate) struct OpenPiece<'a> {
+    pub(crate) piece: Piece,
     /// The file that the tensor or checksum was read from.
     pub(crate) source: &'a dyn ReadAt,
     /// The name of the tensor or of the part with a checksum, for messages.
@@ -40,7 +40,7 @@ pub(crate) enum Whole<'a> {
     Checksum(Option<&'a dyn ReadAt>, usize),
 }
 
-impl<'a> Task<'a> {
+impl<'a> OpenPiece<'a> {
     /// The file and the range of the bytes. None if they are decoded or in memory already.
     fn bytes(&self) -> Option<(&'a dyn ReadAt, Range<usize>)> {
         let (source, start) = match self.whole {
@@ -53,14 +53,14 @@ impl<'a> Task<'a> {
         Some((source, start..start + self.piece.length))
     }
 
-    /// Looks at the piece. `window` is the part of the file that holds its bytes, with the offset
+    /// Scans the piece. `window` is the part of the file that holds its bytes, with the offset
     /// of the part, if it was read before.
-    fn look(
+    fn scan(
         &self,
         window: Option<(&[u8], usize)>,
         scanner: &mut Scanner,
         options: &Options,
-    ) -> Result<Covered, Error> {
+    ) -> Result<TargetTally, Error> {
         let read = self.bytes();
         let offset = read.as_ref().map(|(_, range)| range.start - self.piece.start);
         scanner.of_lint = (self.kind, offset);
@@ -70,34 +70,39 @@ impl<'a> Task<'a> {
             }
             (None, Some((source, range))) => (*source, range.clone()),
             (_, None) => {
-                let tally = self.decoded(scanner, options)?;
-                return Ok(self.covered(None, tally, scanner.take_facts()));
+                let numbers = self.decoded(scanner, options)?;
+                return Ok(self.tally(None, numbers, scanner.take_byte_tally()));
             }
         };
         Ok(match self.whole {
             Whole::Tensor(content, _) => {
-                let tally = scanner.source(source, range, self.units(content), options)?;
-                self.covered(None, tally, scanner.take_facts())
+                let numbers = scanner.source(source, range, self.units(content), options)?;
+                self.tally(None, numbers, scanner.take_byte_tally())
             }
             Whole::Checksum(..) => {
                 let sum = scanner.checksum(source, range, self.name, options)?;
-                self.covered(Some(sum.finalize()), Tally::default(), None)
+                self.tally(Some(sum.finalize()), Tally::default(), None)
             }
         })
     }
 
-    /// The findings, as those of this piece.
-    fn covered(&self, crc: Option<u32>, tally: Tally, facts: Option<Box<Facts>>) -> Covered {
+    /// The tally of this piece.
+    fn tally(
+        &self,
+        crc: Option<u32>,
+        numbers: Tally,
+        bytes: Option<Box<ByteTally>>,
+    ) -> TargetTally {
         let start = self.piece.start as u64;
         let end = start + self.piece.length as u64;
-        Covered { parts: vec![CoveredRange { start, end, crc }], tally, facts }
+        TargetTally { ranges: vec![TalliedRange { start, end, crc }], numbers, bytes }
     }
 
     fn units(&self, content: &'a Content) -> Units<'a> {
         Units { name: self.name, content, first: self.piece.start / content.unit() }
     }
 
-    /// Looks at bytes in memory, or at what a decoder gives.
+    /// Scans bytes in memory, or what a decoder gives.
     fn decoded(&self, scanner: &mut Scanner, options: &Options) -> Result<Tally, Error> {
         let Self { piece, source, .. } = self;
         match self.whole {
@@ -124,42 +129,42 @@ impl<'a> Task<'a> {
     }
 }
 
-/// Looks at the pieces of `count` tasks with several threads. Bytes that lie close to each other
-/// are read together. Shows what was found by each task to `done`.
+/// Scans `count` pieces with several threads. Bytes that lie close to each other are read together.
+/// Shows the tally of each piece to `done`.
 ///
 /// # Errors
 /// [`Error`] if data cannot be read or decoded, or if the observer asked to stop; the errors of
 /// `done`.
 pub(crate) fn run<'a, E: From<Error> + Send>(
     count: usize,
-    task: impl Fn(usize) -> Task<'a> + Sync,
+    open: impl Fn(usize) -> OpenPiece<'a> + Sync,
     options: &Options,
-    done: impl Fn(usize, Covered) -> Result<(), E> + Sync,
+    done: impl Fn(usize, TargetTally) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
-    let (groups, at_once) = groups(count, &task);
+    let (groups, at_once) = groups(count, &open);
     let decoded = AtomicUsize::new(0);
     let worker = || (Scanner::new(Asked::default()), Vec::new());
     // More threads than cores, if these wait most of the time.
     let threads = options.threads().max(at_once);
     for_each(&groups, threads, worker, |(scanner, buffer), group| {
-        let window = window(group, &task, buffer)?;
+        let window = window(group, &open, buffer)?;
         for index in group.clone() {
-            let task = task(index);
-            scanner.count(task.asked);
-            done(index, look_and_release(&task, window, scanner, &decoded, options)?)?;
+            let piece = open(index);
+            scanner.count(piece.asked);
+            done(index, scan_and_release(&piece, window, scanner, &decoded, options)?)?;
         }
         Ok(())
     })
 }
 
-/// The tasks whose bytes are read together, in order, and how many reads should be under way.
-fn groups<'a>(count: usize, task: impl Fn(usize) -> Task<'a>) -> (Vec<Range<usize>>, usize) {
+/// The pieces whose bytes are read together, in order, and how many reads should be under way.
+fn groups<'a>(count: usize, open: impl Fn(usize) -> OpenPiece<'a>) -> (Vec<Range<usize>>, usize) {
     let mut groups: Vec<Range<usize>> = Vec::new();
     let mut at_once = 1;
-    // The file that the last task reads, and the range from the first task of its group on.
+    // The file of the last piece, and the range from the first piece of its group on.
     let mut last: Option<(&dyn ReadAt, Range<usize>)> = None;
     for index in 0..count {
-        let read = task(index).bytes();
+        let read = open(index).bytes();
         let joined = last.zip(read.clone()).and_then(|((source, whole), (other, range))| {
             let reads = source.reads();
             let gap = range.start.checked_sub(whole.end);
@@ -179,15 +184,15 @@ fn groups<'a>(count: usize, task: impl Fn(usize) -> Task<'a>) -> (Vec<Range<usiz
     (groups, at_once)
 }
 
-/// Reads the bytes of a group. None if the only task of the group reads its own: from memory, or in
-/// several steps.
+/// Reads the bytes of a group. None if the only piece of the group is read by itself: from memory,
+/// or in several steps.
 fn window<'a, 'b>(
     group: &Range<usize>,
-    task: impl Fn(usize) -> Task<'a>,
+    open: impl Fn(usize) -> OpenPiece<'a>,
     buffer: &'b mut Vec<u8>,
 ) -> Result<Option<(&'b [u8], usize)>, Error> {
-    let first = task(group.start);
-    let bounds = first.bytes().zip(task(group.end - 1).bytes());
+    let first = open(group.start);
+    let bounds = first.bytes().zip(open(group.end - 1).bytes());
     let Some(((source, start), (_, end))) = bounds else { return Ok(None) };
     let length = end.end - start.start;
     if source.in_memory().is_some() || length > source.reads().step {
@@ -200,25 +205,25 @@ fn window<'a, 'b>(
     Ok(Some((buffer, start.start)))
 }
 
-/// Looks at a piece. Also counts the bytes decoded from the map, and gives its memory back from
+/// Scans a piece. Also counts the bytes decoded from the map, and gives its memory back from
 /// time to time.
-pub(super) fn look_and_release(
-    task: &Task<'_>,
+pub(super) fn scan_and_release(
+    open: &OpenPiece<'_>,
     window: Option<(&[u8], usize)>,
     scanner: &mut Scanner,
     all: &AtomicUsize,
     options: &Options,
-) -> Result<Covered, Error> {
-    let found = task.look(window, scanner, options);
-    if matches!(task.whole, Whole::Tensor(_, Data::Decoded(_))) {
-        let decoded = task.piece.length;
+) -> Result<TargetTally, Error> {
+    let tally = open.scan(window, scanner, options);
+    if matches!(open.whole, Whole::Tensor(_, Data::Decoded(_))) {
+        let decoded = open.piece.length;
         let before = all.fetch_add(decoded, Ordering::Relaxed);
         // The sum may wrap around. Then the memory is given back a little earlier or later.
         if before / RELEASE != before.wrapping_add(decoded) / RELEASE {
-            task.source.release(0..task.source.length());
+            open.source.release(0..open.source.length());
         }
     }
-    found
+    tally
 }
 
 #[cfg(test)]
@@ -257,17 +262,17 @@ mod tests {
             Content::Floats { format: Format::F8E5M2, parts: 1, order: ByteOrder::NATIVE };
         let groups = |source: &dyn ReadAt, ranges: &[Range<usize>]| {
             let data: Vec<_> = ranges.iter().cloned().map(Data::Input).collect();
-            let task = |index: usize| {
+            let open = |index: usize| {
                 let piece =
-                    Cut { of: Target::Tensor(index), start: 0, length: ranges[index].len() };
+                    Piece { of: Target::Tensor(index), start: 0, length: ranges[index].len() };
                 let whole = Whole::Tensor(&content, &data[index]);
                 let (asked, kind) = Default::default();
-                Task { piece, source, name: "", whole, asked, kind }
+                OpenPiece { piece, source, name: "", whole, asked, kind }
             };
-            let (groups, at_once) = groups(ranges.len(), task);
+            let (groups, at_once) = groups(ranges.len(), open);
             for group in &groups {
                 let mut buffer = Vec::new();
-                let window = window(group, task, &mut buffer).expect("bytes");
+                let window = window(group, open, &mut buffer).expect("bytes");
                 let first = ranges[group.start].start;
                 assert_eq!(window.is_none(), source.in_memory().is_some());
                 assert!(window.is_none_or(|(bytes, at)| at == first && bytes[0] == first as u8));
@@ -329,13 +334,13 @@ mod tests {
         let (data, options) = (Data::Decoded(Box::new(Broken)), Options::default());
         for (pieces, expected) in [(3, 0), (4, 1), (7, 1), (8, 2)] {
             let (map, decoded) = (Map::default(), AtomicUsize::new(0));
-            let piece = Cut { of: Target::Tensor(0), start: 0, length: 64 << 20 };
+            let piece = Piece { of: Target::Tensor(0), start: 0, length: 64 << 20 };
             let whole = Whole::Tensor(&content, &data);
             let (asked, kind) = Default::default();
-            let task = Task { piece, source: &map, name: "", whole, asked, kind };
+            let open = OpenPiece { piece, source: &map, name: "", whole, asked, kind };
             for _ in 0..pieces {
                 let mut scanner = Scanner::new(asked);
-                assert!(look_and_release(&task, None, &mut scanner, &decoded, &options).is_err());
+                assert!(scan_and_release(&open, None, &mut scanner, &decoded, &options).is_err());
             }
             assert_eq!(map.released.into_inner(), expected, "{pieces} pieces");
         }

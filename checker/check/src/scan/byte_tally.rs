@@ -1,4 +1,4 @@
-//! What lint sees in the bytes of tensors during the check.
+//! The tally of bytes, for lint. The scan makes the tally while it reads the numbers.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::model::{ByteOrder, Content};
 /// Bytes of a page. A hole in a file has whole pages.
 pub(crate) const PAGE: usize = 4096;
 
-/// Numbers that are sampled of each part of a tensor that the scan shows at once.
+/// Numbers that are sampled of each chunk of a tensor that the scan reads at once.
 const SAMPLES: usize = 1024;
 
 /// Tensors of fewer elements are not sampled.
@@ -40,16 +40,16 @@ impl ByteKind {
         Self::Weights { are_many: elements >= LARGE }
     }
 
-    /// Whether the bytes are looked at although they hold no floating-point numbers.
+    /// Whether the bytes are read although they hold no floating-point numbers.
     pub(crate) fn is_wanted(self) -> bool {
         matches!(self, Self::Codes | Self::ByteScales)
     }
 }
 
-/// What lint saw in the bytes of a tensor.
+/// The tally of the bytes of a tensor, or of a piece.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Facts {
-    /// Whether the bytes were looked at.
+pub(crate) struct ByteTally {
+    /// Whether the bytes were read.
     pub(crate) was_seen: bool,
     /// Whether any byte is not zero.
     pub(crate) has_nonzero: bool,
@@ -64,7 +64,7 @@ pub(crate) struct Facts {
     exponents: Vec<u64>,
 }
 
-impl Facts {
+impl ByteTally {
     /// A magnitude that no more than one of a thousand sampled numbers exceeds. None for tensors
     /// that were not sampled, and if nearly all numbers are zero.
     pub(crate) fn most_are_below(&self) -> Option<f64> {
@@ -79,9 +79,9 @@ impl Facts {
         (high > 0).then(|| 2f64.powi(high as i32 - 126))
     }
 
-    /// Looks at bytes of a tensor whose first byte is at `start` in the tensor. `offset` is the
-    /// place of the tensor in the file, if its bytes lie there as they are.
-    pub(super) fn see(
+    /// Adds bytes of a tensor whose first byte is at `start` in the tensor. `offset` is the place
+    /// of the tensor in the file, if its bytes lie there as they are.
+    pub(super) fn add(
         &mut self,
         kind: ByteKind,
         content: &Content,
@@ -215,7 +215,7 @@ mod tests {
             (PAGE - 100, 2, Some(PAGE + 100)),
             (10, 1, Some(2 * PAGE - 10)),
         ] {
-            let mut seen = Facts::default();
+            let mut seen = ByteTally::default();
             seen.count_zero_pages(0, &bytes, offset);
             assert_eq!((seen.zero_pages, seen.first_zero_page), (pages, first), "{offset}");
         }
@@ -230,9 +230,9 @@ mod tests {
         let mut numbers = vec![1.5f32; 100_000];
         numbers[..50].fill(1e6);
         let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
-        let mut facts = Facts::default();
-        facts.sample(&bytes, Format::F32);
-        assert_eq!(facts.most_are_below(), Some(2.0));
-        assert_eq!(Facts::default().most_are_below(), None);
+        let mut tally = ByteTally::default();
+        tally.sample(&bytes, Format::F32);
+        assert_eq!(tally.most_are_below(), Some(2.0));
+        assert_eq!(ByteTally::default().most_are_below(), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of the finite numbers in a piece of a tensor, and the sum over pieces. Sums do not
+//! The tally of the finite numbers in a piece of a tensor, and the sum over pieces. Sums do not
 //! depend on the order of the pieces.
 
 use nonfinite::{Error, Format, Predicate, TensorView};
@@ -42,16 +42,16 @@ fn key(value: f64) -> i64 {
     (bits & i64::MAX) * bits.signum()
 }
 
-/// The finite numbers in a part of a tensor.
+/// The tally of the finite numbers in a tensor, or in a piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Finite {
+pub(crate) struct FiniteTally {
     /// The maximum magnitude has no sign.
     pub(crate) stats: Stats<Peak>,
     /// The numbers of a larger magnitude than the bound, if there is one.
     pub(crate) large: u64,
 }
 
-impl Finite {
+impl FiniteTally {
     /// The finite numbers among `numbers`, by their statistics. `start` is the place in the tensor
     /// of the first of them.
     pub(super) fn new(

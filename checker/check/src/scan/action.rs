@@ -11,15 +11,15 @@ use crate::places::Collector;
 const CHUNK: usize = 64 << 10;
 
 /// What a scanner does with numbers.
-pub(super) enum Look {
+pub(super) enum Action {
     /// Counts NaN and infinities in a tally, and measures finite numbers as it is asked.
     Count(Asked),
     /// Marks the places of bad numbers.
     Mark(Box<Marks>),
 }
 
-impl Look {
-    /// Looks at numbers in the byte order of the machine. `start` is the place in the tensor of the
+impl Action {
+    /// Takes numbers in the byte order of the machine. `start` is the place in the tensor of the
     /// first of them.
     pub(super) fn numbers(
         &mut self,
