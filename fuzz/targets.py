@@ -4,7 +4,7 @@
 A product has its targets in PRODUCT/fuzz. The generator of a target's inputs stands in `SEEDS` of
 seeds.py there; it may yield any bytes that the target can decode. A target without a generator gets
 `bare`. The inputs go to corpus/TARGET/seed-* in the product's folder, beside the findings of
-cargo-fuzz, together with the kept inputs of long runs from corpora/TARGET.hex (see minimise).
+cargo-fuzz.
 """
 
 import importlib.util
@@ -76,9 +76,6 @@ def write_seeds(targets):
         folder = place / "corpus" / target
         folder.mkdir(parents=True, exist_ok=True)
         seeds = list(generators(place).get(target, bare)())
-        kept = place / "corpora" / f"{target}.hex"
-        if kept.exists():
-            seeds += [bytes.fromhex(line) for line in kept.read_text().splitlines()]
         for i, seed in enumerate(seeds):
             (folder / f"seed-{i:04}").write_bytes(seed)
         print(f"{target}: {len(seeds)} seeds, {sum(map(len, seeds))} bytes")

@@ -120,7 +120,7 @@ impl Inputs {
     }
 }
 
-/// The files of an argument that a check looks at. Some may hold no tensors. Leaves out what cannot
+/// The files of an argument that a check reads. Some may hold no tensors. Leaves out what cannot
 /// be listed or is not a file: [`Inputs::check`] returns the errors.
 #[must_use]
 pub fn paths(argument: &Path, options: &Options) -> Vec<PathBuf> {
@@ -177,7 +177,7 @@ fn local(argument: &Path, version_control: &mut usize) -> io::Result<Vec<InputFi
     }
     let text = argument.to_string_lossy();
     let itself = || Ok(vec![InputFile::named(argument.to_owned())]);
-    // A file may have a name that looks like a pattern.
+    // A file may have a name that could be a pattern.
     if !text.contains(['*', '?', '[']) || argument.exists() {
         return itself();
     }

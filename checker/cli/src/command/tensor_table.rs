@@ -7,7 +7,7 @@ use nonfinite_report::lines::{above, counts, firsts, measured, visible};
 use crate::command::text_width::{INDENT, fill, pad, width};
 
 /// A name in a row is not shortened below this width. Tensor names are rarely longer, and two
-/// layers must not look alike.
+/// layers must not be confused.
 const NAME: usize = 60;
 /// A dtype or a shape in a row is shortened to this width.
 const CELL: usize = 24;
