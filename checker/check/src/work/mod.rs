@@ -2,8 +2,8 @@
 //!
 //! [`Linter::plan`](crate::lint::Linter::plan) reads the header of a file and cuts its data into
 //! pieces. [`check_pieces`] makes the tallies of some of them. [`merge`] makes the report, the same
-//! as that of [`check_file`](crate::check_file) without [`places`](crate::TensorReport::places), and
-//! verifies the checksums. [`Linter::merge`](crate::lint::Linter::merge) takes the place of
+//! as that of [`check_file`](crate::check_file) without [`places`](crate::TensorReport::places),
+//! and verifies the checksums. [`Linter::merge`](crate::lint::Linter::merge) takes the place of
 //! [`merge`] for the rules of lint, and finds the places.
 //!
 //! Instances of WebAssembly share no memory, so plans, pieces and tallies can be serialised with
