@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Task = tuple[str, dict[str, Any]]
 """A file, and the options of its check."""
 Result = tuple[str, str | OSError | None]
-"""A file, and what was found in it. An error if the worker cannot read it, and None for a file that
+"""A file, and its tally. An error if the worker cannot read it, and None for a file that
 cannot be checked."""
 Engine = Callable[[Callable[[Task], Result], Sequence[Task]], Iterable[Result]]
 
@@ -39,8 +39,8 @@ def check(
     """Check files on a cluster.
 
     The report is that of `nonfinite.check`, byte for byte. A file is a task. So is each shard of a
-    set, and this process compares the index with the headers of the shards. This process also looks
-    at the files that cannot be checked, for the error of the report. Without an engine, threads of
+    set, and this process compares the index with the headers of the shards. This process also opens
+    the files that cannot be checked, for the error of the report. Without an engine, threads of
     this process do the work. A task uses one thread, whatever `threads` is.
 
     Raises the errors of `nonfinite.check`, those of the engine, and the OSError of a worker that
@@ -59,12 +59,12 @@ def check(
 
 
 def look(task: Task) -> Result:
-    """Look at the file of a task. The function that an engine runs."""
+    """Make the tally of the file of a task. The function that an engine runs."""
     path, options = task
     try:
         return path, _native.look_at_file(path, options | {"threads": 1})
     except CheckError:
-        # The driver looks at this file again, for the error of the report.
+        # The driver opens this file again, for the error of the report.
         return path, None
     except OSError as error:
         return path, error

@@ -1,4 +1,4 @@
-"""The report of a check. The fields are those of the JSON document (crates/check/SCHEMA.md)."""
+"""The report of a check. The fields are those of the JSON document (checker/check/SCHEMA.md)."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class NotLookedAt:
     """The tensor or the member of an archive. None for the whole file."""
     reason: str
     asks: str | None = None
-    """The keyword argument that lets a check look at the file: "max_bytes"."""
+    """The keyword argument that lets a check read the file: "max_bytes"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

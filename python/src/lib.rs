@@ -1,9 +1,10 @@
 //! The native module of the Python package `nonfinite`.
 
 mod arrays;
-#[allow(unsafe_code, reason = "reads the structures of other owners")]
-mod border;
+mod error;
 mod files;
+#[allow(unsafe_code, reason = "reads the structures of other owners")]
+mod owners;
 
 use pyo3::prelude::*;
 

@@ -8,6 +8,7 @@ mod api;
 mod declared;
 mod domain;
 mod kernel;
+mod operator;
 mod register;
 
 use std::ffi::c_int;
@@ -17,7 +18,8 @@ use nonfinite_ops::onnx::{DataType, IsInf, IsNan, Version};
 use ort_sys::OrtCustomOpDomain;
 
 use crate::api::{Api, Failure};
-use crate::domain::{Declared, is_inf};
+use crate::domain::is_inf;
+use crate::operator::Declared;
 pub use crate::register::RegisterCustomOps;
 
 /// One less than the first opset with the operator, so that no kernel of the runtime matches our

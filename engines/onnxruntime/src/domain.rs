@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use nonfinite::{Format, Predicate};
+use nonfinite::Predicate;
 use nonfinite_ops::Operator as _;
 use nonfinite_ops::onnx::{Attribute, DataType, IsInf};
 use ort_sys::{
@@ -12,38 +12,8 @@ use ort_sys::{
 
 use crate::api::{Api, Failure};
 use crate::declared::{DECLARED, number};
+use crate::operator::{Declared, Operator};
 use crate::{kernel, register};
-
-/// An operator of a domain, of any element type.
-#[derive(Clone, Copy)]
-pub(crate) struct Declared {
-    pub(crate) name: &'static CStr,
-    /// The first version of the domain in which nodes may use this operator.
-    pub(crate) since: c_int,
-    /// What a node asks of each element.
-    pub(crate) asks: fn(Api, *const OrtKernelInfo) -> Result<Predicate, Failure>,
-}
-
-/// An operator of one element type: the description for the runtime, and our data, which each call
-/// gets back.
-#[repr(C)]
-pub(crate) struct Operator {
-    /// First, so that a pointer to the operator is a pointer to this.
-    description: OrtCustomOp,
-    pub(crate) declared: Declared,
-    element: c_int,
-    pub(crate) format: Format,
-    pub(crate) api: Api,
-}
-
-impl Operator {
-    /// # Safety
-    /// `op` is one of the operators of [`domain`].
-    pub(crate) unsafe fn of(op: *const OrtCustomOp) -> &'static Self {
-        // SAFETY: as the caller promises, `op` was made of a whole `&'static Operator`.
-        unsafe { &*op.cast() }
-    }
-}
 
 /// Makes a domain with these operators for these element types. The operators live forever.
 pub(crate) fn domain(

@@ -11,7 +11,7 @@ use ort_sys::{
 };
 
 use crate::api::{Api, Failure, Input, checked};
-use crate::domain::Operator;
+use crate::operator::Operator;
 
 struct Kernel {
     api: Api,

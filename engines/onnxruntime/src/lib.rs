@@ -12,6 +12,7 @@ mod api;
 mod declared;
 mod domain;
 mod kernel;
+mod operator;
 mod register;
 mod trace;
 
@@ -19,7 +20,8 @@ use nonfinite::Predicate;
 use ort_sys::OrtCustomOpDomain;
 
 use crate::api::{Api, Failure};
-use crate::domain::{Declared, is_inf};
+use crate::domain::is_inf;
+use crate::operator::Declared;
 pub use crate::register::RegisterCustomOps;
 pub use crate::trace::{
     nonfinite_trace_close, nonfinite_trace_events, nonfinite_trace_look, nonfinite_trace_open,

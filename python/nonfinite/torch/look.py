@@ -11,9 +11,9 @@ from torch import Tensor
 from torch.nn import Parameter
 
 from nonfinite._native import Stats, all_finite, stats
+from nonfinite.findings import Look
 from nonfinite.torch import private
 from nonfinite.torch.refuse import refuse_distributed
-from nonfinite.trace.results import Look
 
 # How deep structures of structures are walked.
 DEPTH = 8

@@ -1,6 +1,6 @@
 """Why no operation is named, and which common fault is behind an operation."""
 
-from nonfinite.trace.results import NAN_FROM_INF, ORIGIN, Look
+from nonfinite.findings import NAN_FROM_INF, ORIGIN, Look
 
 # Left out where the watch does so already.
 ADVICE = "; watch with operations=True names the operation"

@@ -11,12 +11,11 @@ import torch
 from torch import Tensor
 
 from nonfinite._native import Stats, stats
+from nonfinite.findings import ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, Look
 from nonfinite.torch import frames, private
 from nonfinite.torch.look import finite, is_away, is_plain, look, tensors, unknown
 from nonfinite.torch.report import BACKWARD, FORWARD
 from nonfinite.torch.storages import Named, Storages, fills, name_of
-from nonfinite.trace.results import ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, Look
-
 
 Before = Look | Stats
 """What a tensor held: a look, or the statistics, of which few become a look."""

@@ -9,13 +9,13 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from nonfinite.findings import ORIGIN
 from nonfinite.torch import frames, private
 from nonfinite.torch.flags import Flags
 from nonfinite.torch.look import finite, in_transform, is_away, is_batched, look, tensors
 from nonfinite.torch.operations import Before, Cause, Operations, mutates
 from nonfinite.torch.report import BACKWARD
 from nonfinite.torch.storages import Named
-from nonfinite.trace.results import ORIGIN
 
 # A program that never runs backward makes nodes all the time.
 MANY = 100_000

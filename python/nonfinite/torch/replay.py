@@ -11,13 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from nonfinite.findings import INTENDED, Look
 from nonfinite.torch import private
 from nonfinite.torch.frames import Line
 from nonfinite.torch.hooked import owns
 from nonfinite.torch.look import finite, look, mapped, paths, tensors, version
 from nonfinite.torch.operations import RUNNING, Cause, Operations
 from nonfinite.torch.storages import Named, by_storage
-from nonfinite.trace.results import INTENDED, Look
 
 
 @dataclass(eq=False, slots=True)

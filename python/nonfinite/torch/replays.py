@@ -6,13 +6,13 @@ from contextlib import ExitStack, contextmanager
 
 from torch import nn
 
+from nonfinite.findings import Look
 from nonfinite.torch import notes, replay
 from nonfinite.torch.hooked import attach, inside_compiled, waits_for_others
 from nonfinite.torch.look import finite
 from nonfinite.torch.operations import Cause
 from nonfinite.torch.replay import Call, Running
 from nonfinite.torch.storages import named
-from nonfinite.trace.results import Look
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from nonfinite._native import NonFiniteError
+from nonfinite.findings import ORIGIN, WORDS, Look, as_json
 from nonfinite.torch import frames, notes
-from nonfinite.trace.results import ORIGIN, WORDS, Look, as_json
 
 FORWARD, BACKWARD = "forward", "backward"
 UNKNOWN = "unknown"

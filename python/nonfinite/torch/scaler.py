@@ -6,11 +6,10 @@ from typing import Any
 
 from torch.amp import GradScaler
 
+from nonfinite.findings import ORIGIN
 from nonfinite.torch import private
 from nonfinite.torch.operations import Cause
 from nonfinite.torch.report import BACKWARD
-from nonfinite.trace.results import ORIGIN
-
 
 UNTOLD = (
     "a GradScaler has scaled the loss by {:g}, and skips steps whose gradients overflow by that; "

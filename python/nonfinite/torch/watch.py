@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from nonfinite.findings import ENTRY, INTENDED, Look
 from nonfinite.torch import frames, notes, replay
 from nonfinite.torch.called import Called
 from nonfinite.torch.flags import Flags
@@ -36,7 +37,6 @@ from nonfinite.torch.replays import Replays
 from nonfinite.torch.report import BACKWARD, FORWARD, BadOperation, BadValueError, made
 from nonfinite.torch.scaler import Scaler
 from nonfinite.torch.storages import Named, by_storage, named
-from nonfinite.trace.results import ENTRY, INTENDED, Look
 
 
 class Watch:

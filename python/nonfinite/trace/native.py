@@ -8,7 +8,7 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from nonfinite.trace.results import Look
+from nonfinite.findings import Look
 
 VERSION = 1
 NONE = 2**64 - 1

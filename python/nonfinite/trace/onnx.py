@@ -36,13 +36,13 @@ import numpy as np
 import onnx
 from onnx import GraphProto, ModelProto
 
+from nonfinite.findings import Look
 from nonfinite.trace import inputs as inputs_
 from nonfinite.trace.model import Key
 from nonfinite.trace.names import untagged
 from nonfinite.trace.native import Library
 from nonfinite.trace.prepare import Prepared
 from nonfinite.trace.report import Trace
-from nonfinite.trace.results import Look
 from nonfinite.trace.run import Run
 from nonfinite.trace.source import LEVELS, Source, TraceOptions
 from nonfinite.trace.weights import bad_weights

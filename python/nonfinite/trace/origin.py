@@ -23,9 +23,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from nonfinite.findings import ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, PROPAGATION, Look
 from nonfinite.trace.model import Graph, Key, NodePlace, attribute
 from nonfinite.trace.native import FLOATS, Event
-from nonfinite.trace.results import ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, PROPAGATION, Look
 
 # They make integers of floats, so that a NaN leaves no trace in the output.
 TO_INTEGERS = set(

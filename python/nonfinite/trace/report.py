@@ -1,6 +1,7 @@
 """What a trace found, as data and text."""
 
-from nonfinite.trace.results import INTENDED, ORIGIN, WORDS, BadNode, Results
+from nonfinite.findings import INTENDED, ORIGIN, WORDS
+from nonfinite.trace.results import BadNode, Results
 
 PEAKS = 5
 # From this share of the limit on, a tensor is close to the largest number of its type.

@@ -7,16 +7,22 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+from nonfinite.findings import (
+    ENTRY,
+    INTENDED,
+    NAN_FROM_INF,
+    ORIGIN,
+    OVERFLOW,
+    PROPAGATION,
+    Look,
+)  # fmt: skip
 from nonfinite.trace import inputs as inputs_
 from nonfinite.trace.model import Key, NodePlace, Scope, is_loop, outer, path_of
 from nonfinite.trace.names import group_of
 from nonfinite.trace.native import FLOATS, Event, look_of
 from nonfinite.trace.origin import Judge, Judged
 from nonfinite.trace.prepare import Prepared
-from nonfinite.trace.results import (
-    ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, OVERFLOW, PROPAGATION, BadNode, Iteration, Look, Node,
-    Peak,
-)  # fmt: skip
+from nonfinite.trace.results import BadNode, Iteration, Node, Peak
 from nonfinite.trace.source import Source
 from nonfinite.trace.weights import bad_weights, weight_look
 

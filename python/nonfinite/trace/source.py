@@ -11,11 +11,11 @@ import onnxruntime as ort
 from google.protobuf.message import DecodeError
 from onnx import ModelProto
 
+from nonfinite.findings import Look
 from nonfinite.trace.model import Graph, Key, NodePlace
 from nonfinite.trace.names import tag
 from nonfinite.trace.native import FLOATS, Library
 from nonfinite.trace.overflow import halves
-from nonfinite.trace.results import Look
 from nonfinite.trace.weights import moved_out
 
 # Files of models that are often tried.

@@ -8,10 +8,9 @@ import numpy as np
 import onnx
 from onnx import GraphProto, ModelProto, TensorProto, numpy_helper
 
+from nonfinite.findings import Look
 from nonfinite.trace.model import Graph, Key, constant, graphs_of
 from nonfinite.trace.native import FLOATS, Library
-from nonfinite.trace.results import Look
-
 
 # Smaller ones stay in the model: the runtime folds them.
 LARGE = 1024

@@ -3,8 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::error::of_crate;
-use crate::border::Array;
+use crate::error::of_crate;
+use crate::owners::Array;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Occurrences>()?;

@@ -3,10 +3,10 @@
 use nonfinite::TensorView;
 use pyo3::prelude::*;
 
-use super::error::{of_crate, type_error};
 use super::input;
 use super::pool;
-use crate::border::{Array, Kind, flat, numpy};
+use crate::error::{of_crate, type_error};
+use crate::owners::{Array, Kind, flat, numpy};
 
 /// Inputs of more bytes than this are read without the GIL. Giving it up and taking it again took
 /// 38 ns (CPython 3.11, Zen 5), and the kernels read as many bytes in about 1 us.

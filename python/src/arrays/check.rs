@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use super::answers::Census;
 use super::ask::{ask, ask_array};
 use super::input;
-use crate::border::{Array, Kind};
+use crate::owners::{Array, Kind};
 
 create_exception!(
     nonfinite,

@@ -6,8 +6,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyFloat, PyInt, PyList, PyMemoryView, PyTuple, PyType};
 
-use super::error::{of_border, type_error, value};
-use crate::border::{Array, Kind, Shape, arrow, buffer, capsule, dlpack, numpy, torch};
+use crate::error::{of_border, type_error, value};
+use crate::owners::{Array, Kind, Shape, arrow, buffer, capsule, dlpack, numpy, torch};
 
 /// The elements of `x`, without a copy where they can be read in place.
 ///

@@ -6,9 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBool;
 
 use super::ask::{ask_array, run};
-use super::error::{of_crate, type_error, value};
 use super::{input, out, predicate};
-use crate::border::{Array, Kind};
+use crate::error::{of_crate, type_error, value};
+use crate::owners::{Array, Kind};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(mask, module)?)?;

@@ -5,7 +5,6 @@ mod ask;
 mod away;
 mod check;
 mod encode;
-pub(crate) mod error;
 mod input;
 mod mask;
 mod out;

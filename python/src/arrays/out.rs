@@ -7,7 +7,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyMemoryView};
 
-use crate::border::{new, numpy};
+use crate::owners::{new, numpy};
 
 /// A new mask of these sizes, which `write` fills.
 ///

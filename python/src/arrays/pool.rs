@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::error::value;
+use crate::error::value;
 
 /// The most threads that a call may ask for. More are a mistake, and each takes memory.
 const MOST: usize = 1024;

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyString;
 
-use super::error::{type_error, value};
+use crate::error::{type_error, value};
 
 /// The names of the predicates, as interned strings. Python interns the names that are written in a
 /// program too, so such a name is the same object and is found by its address.

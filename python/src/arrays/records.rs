@@ -5,8 +5,8 @@ use nonfinite::{Census, Extreme, Stats};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyList};
 
-use super::error::type_error;
-use crate::border::numpy;
+use crate::error::type_error;
+use crate::owners::numpy;
 
 const OCCURRENCES: [(&str, &str); 2] = [("count", "intp"), ("first", "intp")];
 const CENSUS: [(&str, [(&str, &str); 2]); 3] =

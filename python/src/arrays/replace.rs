@@ -7,9 +7,9 @@ use pyo3::types::{PyComplex, PyFloat, PyInt};
 
 use super::ask::RELEASE;
 use super::encode::encode;
-use super::error::{of_crate, type_error, value};
 use super::input::{self, is_tensor};
-use crate::border::{Array, Kind, numpy};
+use crate::error::{of_crate, type_error, value};
+use crate::owners::{Array, Kind, numpy};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(nan_to_num, module)?)?;

@@ -4,10 +4,10 @@ use nonfinite::{Census, Error, Predicate, Stats, TensorView};
 use pyo3::prelude::*;
 
 use super::ask::run;
-use super::error::{of_crate, value};
 use super::out::{self, Answer};
 use super::records;
-use crate::border::Array;
+use crate::error::{of_crate, value};
+use crate::owners::Array;
 
 /// What `question` answers about the rows of an array along `axis`.
 pub(crate) fn answers<'py, A: Answer + IntoPyObject<'py> + Send>(

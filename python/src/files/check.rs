@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use nonfinite_check::lint::Linter;
 use nonfinite_check::{Error, Options, Report};
-use nonfinite_cli::command::inputs::{self, Inputs};
-use nonfinite_cli::command::lint::Linted;
+use nonfinite_report::inputs::{self, Inputs};
+use nonfinite_report::linted::Linted;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -30,7 +30,7 @@ pub(crate) fn check_paths(
         check_all(&paths, &options, |path| inputs::check_path(path, &options))
     })?;
     let checked = checked.map_err(|(path, error)| error::of_check(py, &error, &path))?;
-    Ok(Document::new(checked, settings.strict()))
+    Ok(Document::new(checked, settings.strict))
 }
 
 /// Applies the rules of lint to the models in files, folders and patterns.
@@ -41,15 +41,15 @@ pub(crate) fn lint_paths(
     options: &Bound<'_, PyDict>,
     progress: &Bound<'_, PyAny>,
 ) -> PyResult<Document> {
-    let arguments = settings::lint(options)?;
+    let (allow, least) = settings::listed(options)?;
+    let settings = Settings::of_lint(options)?;
     let watch = Watch::new(progress);
-    // The page has maps.
-    let options = Options { draw: true, ..arguments.options(watch.clone()) };
+    let options = settings.options(watch.clone());
     let linted = run(&watch, progress, move || {
         let mut linter = Linter::new(options.clone());
         let (files, no_format) = check_all(&paths, &options, |path| linter.check(path))?;
-        let linted = Linted::new(&arguments, linter.findings(), files, no_format);
-        let status = linted.summary.status(arguments.limits.strict);
+        let linted = Linted::new(linter.findings(), &allow, least, files, no_format);
+        let status = linted.summary.status(settings.strict);
         Ok(Document::of_texts(linted.json(), linted.page(), status))
     })?;
     linted.map_err(|(path, error)| error::of_check(py, &error, &path))
@@ -104,5 +104,5 @@ pub(crate) fn check_one(
     let work = move || inputs::check_path(&file, &options);
     let report = run(&watch, progress, work)?;
     let report = report.map_err(|error| error::of_check(py, &error, &path))?;
-    Ok(Document::of_one(&path, report, settings.strict()))
+    Ok(Document::of_one(&path, report, settings.strict))
 }

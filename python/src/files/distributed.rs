@@ -1,4 +1,4 @@
-//! A check by several processes. What was found in a file travels as JSON.
+//! A check by several processes. The tally of a file travels as JSON.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nonfinite_check::distributed;
-use nonfinite_cli::command::inputs;
+use nonfinite_report::inputs;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -19,7 +19,7 @@ use super::settings::Settings;
 /// The name of standard input, which only this process has.
 const STANDARD_INPUT: &str = "-";
 
-/// The files to look at for these arguments: shards in place of the index of their set. Some may
+/// The files to check for these arguments: shards in place of the index of their set. Some may
 /// hold no tensors.
 #[pyfunction]
 pub(crate) fn list_files(
@@ -38,7 +38,8 @@ pub(crate) fn list_files(
     })
 }
 
-/// Looks at a file. None for what has no form in JSON: names of other files that are not UTF-8.
+/// Makes the tally of a file. None for what has no form in JSON: names of other files that are not
+/// UTF-8.
 #[pyfunction]
 pub(crate) fn look_at_file(
     py: Python<'_>,
@@ -48,13 +49,13 @@ pub(crate) fn look_at_file(
     let watch = Arc::<Watch>::default();
     let options = Settings::new(options)?.options(watch.clone());
     let file = path.clone();
-    let found = run(&watch, &no_progress(py), move || distributed::look(&file, &options))?;
+    let found = run(&watch, &no_progress(py), move || distributed::tally(&file, &options))?;
     let found = found.map_err(|error| error::of_check(py, &error, &path))?;
     Ok(serde_json::to_string(&found).ok())
 }
 
-/// The reports on the files of these arguments: from what was found where there is something, and
-/// from a look here for the other files.
+/// The reports on the files of these arguments: from their tallies, and from a check here for the
+/// files without a tally.
 #[pyfunction]
 pub(crate) fn merge_paths(
     py: Python<'_>,
@@ -76,5 +77,5 @@ pub(crate) fn merge_paths(
         })
     })?;
     let checked = checked.map_err(|(path, error)| error::of_check(py, &error, &path))?;
-    Ok(Document::new(checked, settings.strict()))
+    Ok(Document::new(checked, settings.strict))
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use nonfinite_check::Report;
 use nonfinite_check::json::{self, Listed};
-use nonfinite_cli::html::{self, Checked};
-use nonfinite_cli::report::Summary;
+use nonfinite_report::html::{self, Checked};
+use nonfinite_report::lines::Summary;
 use pyo3::prelude::*;
 
 /// The results, and the files of no known format in folders.

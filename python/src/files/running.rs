@@ -9,12 +9,11 @@ use std::thread;
 use std::time::Duration;
 
 use nonfinite_check::Observer;
-use nonfinite_cli::command::progress::Progress;
-use nonfinite_cli::command::terminal::has_bar;
+use nonfinite_report::progress::{Progress, has_bar};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// How often the caller looks for signals and reports the progress.
+/// How often the caller checks for signals and reports the progress.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Work that does not stop in this time is waiting for input or a server. Its thread is left alone.

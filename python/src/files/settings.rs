@@ -4,19 +4,17 @@ use std::num::NonZeroUsize;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use nonfinite_check::lint::{Severity, Suppression};
 use nonfinite_check::{Observer, Options};
-use nonfinite_cli::command::args::{Form, How, Limits, Lint};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// The options of a check. Names and defaults are those of the command.
 pub(super) struct Settings {
-    how: How,
-    stats: bool,
-    max_abs: Option<f64>,
-    places: bool,
-    map: bool,
+    options: Options,
+    /// Whether whatever was not looked at changes the status.
+    pub(super) strict: bool,
 }
 
 /// The value of a name in a dictionary, or the default.
@@ -77,28 +75,20 @@ fn parsed<T: FromStr<Err: std::fmt::Display>>(text: &str, name: &str) -> PyResul
     text.parse().map_err(|error| PyValueError::new_err(format!("{name}={text:?}: {error}")))
 }
 
-/// The arguments of `nonfinite lint`.
-pub(super) fn lint(options: &Bound<'_, PyDict>) -> PyResult<Lint> {
+/// What lint lists: the findings that are not allowed, of at least this severity.
+pub(super) fn listed(options: &Bound<'_, PyDict>) -> PyResult<(Vec<Suppression>, Severity)> {
     let warnings: String = item(options, "warnings", "on".to_owned())?;
-    Ok(Lint {
-        files: Vec::new(),
-        format: Form::Json,
-        json: true,
-        quiet: false,
-        allow: list(options, "allow")?,
-        warnings: parsed(&warnings, "warnings")?,
-        html: None,
-        rules: false,
-        limits: limits(options)?,
-    })
-}
-
-fn limits(options: &Bound<'_, PyDict>) -> PyResult<Limits> {
-    Ok(Limits {
-        strict: item(options, "strict", false)?,
-        max_bytes: item(options, "max_bytes", None)?,
-        threads: threads(item(options, "threads", None)?)?,
-    })
+    let allow = list(options, "allow")?;
+    let least = match warnings.as_str() {
+        "off" => Severity::Error,
+        "on" => Severity::Warning,
+        "notes" => Severity::Note,
+        _ => {
+            let error = format!("warnings={warnings:?}: is none of off, on and notes");
+            return Err(PyValueError::new_err(error));
+        }
+    };
+    Ok((allow, least))
 }
 
 impl Settings {
@@ -109,31 +99,36 @@ impl Settings {
             let error = nonfinite_check::Error::MaxAbs(bound);
             return Err(PyValueError::new_err(format!("max_abs: {error}")));
         }
-        let how = How {
-            allow: list(options, "allow")?,
-            fail_on: parsed(&fail_on, "fail_on")?,
-            limits: limits(options)?,
-        };
-        Ok(Self {
-            how,
+        let (allow, fail_on) = (list(options, "allow")?, parsed(&fail_on, "fail_on")?);
+        let limits = Self::limits(options)?;
+        let places = item(options, "places", true)?;
+        let options = Options {
+            allow,
+            fail_on,
             stats: item(options, "stats", false)?,
             // Without the sign of -0, as in the command.
             max_abs: max_abs.map(f64::abs),
-            places: item(options, "places", true)?,
-            map: item(options, "map", true)?,
-        })
+            places,
+            draw: item(options, "map", true)? && places,
+            ..limits.options
+        };
+        Ok(Self { options, ..limits })
     }
 
-    /// Whether whatever was not looked at changes the status.
-    pub(super) fn strict(&self) -> bool {
-        self.how.limits.strict
+    /// The options of lint. The page has maps.
+    pub(super) fn of_lint(options: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let limits = Self::limits(options)?;
+        Ok(Self { options: Options { draw: true, ..limits.options }, ..limits })
+    }
+
+    fn limits(options: &Bound<'_, PyDict>) -> PyResult<Self> {
+        let strict = item(options, "strict", false)?;
+        let max_bytes = item(options, "max_bytes", None)?;
+        let threads = threads(item(options, "threads", None)?)?;
+        Ok(Self { options: Options { max_bytes, threads, ..Options::default() }, strict })
     }
 
     pub(super) fn options(&self, observer: Arc<dyn Observer>) -> Options {
-        let mut options = self.how.options(self.stats, observer);
-        options.max_abs = self.max_abs;
-        options.places = self.places;
-        options.draw = self.places && self.map;
-        options
+        Options { observer: Some(observer), ..self.options.clone() }
     }
 }

@@ -1,0 +1,95 @@
+//! Rules that compare a tensor with those of the same name in other layers.
+
+use std::collections::BTreeMap;
+
+use nonfinite::Format;
+
+use super::Findings;
+use crate::lint::finding::{ALL_ZERO, MAGNITUDE, NORM_ZERO, Severity};
+use crate::lint::tensor_names::{is_trained, may_be_zero, of_all_experts};
+
+/// The tensors of one shape and of one name but for its numbers.
+pub(super) type Kin<'a> = BTreeMap<(String, &'a [usize]), Vec<usize>>;
+
+/// All rules of this kind.
+pub(super) fn all(found: &mut Findings<'_>, kin: &Kin<'_>) {
+    zeros(found, kin);
+    garbage(found, kin);
+}
+
+/// Weights of zeros: in some layers of several, or where every model has other numbers.
+fn zeros(found: &mut Findings<'_>, kin: &Kin<'_>) {
+    let model = found.model;
+    let is_zero = |index: &usize| model.tensors[*index].is_all_zero();
+    let matrices = || kin.iter().filter(|((name, shape), _)| shape.len() > 1 && !may_be_zero(name));
+    let weights = matrices().filter(|((name, _), _)| name.ends_with("weight") || is_trained(name));
+    let is_whole = weights.map(|(_, all)| all.len()).sum::<usize>() > 1
+        && found.matrices().is_empty()
+        && matrices().all(|(_, all)| all.iter().all(is_zero));
+    if let Some(&first) = matrices().flat_map(|(_, all)| all).min().filter(|_| is_whole) {
+        let message = "every weight is zero, in all matrices of the model".to_owned();
+        return found.add(&ALL_ZERO, first, None, message);
+    }
+    for ((name, shape), all) in kin {
+        let is_matrix = shape.len() > 1;
+        let zero: Vec<usize> = all.iter().copied().filter(is_zero).collect();
+        let message = format!("every weight is zero; {} of {} layers are", zero.len(), all.len());
+        if zero.len() == all.len() {
+            if is_matrix && is_trained(name) {
+                found.add(&ALL_ZERO, zero[0], None, message + ": no model is trained so");
+            }
+            continue;
+        }
+        for index in zero {
+            if is_matrix && found.inserted.has(found.tensor(index).name()) {
+                let why = ": the layer is a copy of its neighbour, as block expansion inserts it";
+                found.push(&ALL_ZERO, Severity::Note, index, None, message.clone() + why);
+            } else if is_matrix {
+                // Pruned experts exist.
+                let is_expert = of_all_experts(found.tensor(index).name()).is_some();
+                let severity = if is_expert { Severity::Warning } else { ALL_ZERO.severity };
+                found.push(&ALL_ZERO, severity, index, None, message.clone());
+            } else if name.contains("norm") && name.ends_with("weight") {
+                found.add(&NORM_ZERO, index, None, message.clone());
+            }
+        }
+    }
+}
+
+/// Numbers that are garbage: a million times as large as the largest of other layers, or a billion
+/// times as large as those of other matrices if there is no other layer.
+fn garbage(found: &mut Findings<'_>, kin: &Kin<'_>) {
+    /// Smaller numbers may be meant.
+    const LEAST: f64 = 1e6;
+    let model = found.model;
+    let largest = |index: &usize| model.tensors[*index].max_abs().map(|most| most.value.abs());
+    // The lower of two, so that half of the tensors may be damaged.
+    let usual = |mut all: Vec<f64>| {
+        all.sort_by(f64::total_cmp);
+        all.get(all.len().saturating_sub(1) / 2).copied()
+    };
+    let matrices = || {
+        kin.iter().filter(|((name, shape), _)| {
+            let is_weight = name.ends_with("weight") || is_trained(name);
+            matches!(shape, [.., rows, columns] if *rows > 1 && *columns > 1)
+                && is_weight
+                && !may_be_zero(name)
+                && !name.contains("mask")
+        })
+    };
+    let of_model = usual(matrices().flat_map(|(_, all)| all).filter_map(largest).collect());
+    let is_f16 = model.config.dtype == Some(Format::F16);
+    for (_, all) in matrices() {
+        let (usual, factor) = match all.len() {
+            1 => (of_model, 1e9),
+            _ => (usual(all.iter().filter_map(largest).collect()), 1e6),
+        };
+        let bound = usual.map_or(f64::MAX, |usual| LEAST.max(factor * usual));
+        // Larger numbers are tensor anyway.
+        let is_odd = |value: f64| value > bound && value <= if is_f16 { LEAST } else { 1e30 };
+        for &index in all.iter().filter(|index| largest(index).is_some_and(is_odd)) {
+            let why = "is garbage beside the weights of other layers";
+            found.above(index, MAGNITUDE.severity, bound, why);
+        }
+    }
+}

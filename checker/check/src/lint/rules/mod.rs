@@ -1,0 +1,109 @@
+//! The rules. Each takes a model and returns its findings.
+
+mod blocks;
+mod codes;
+mod content;
+mod inserted;
+mod kin;
+mod scales;
+mod siblings;
+
+use std::collections::BTreeSet;
+
+use super::finding::{CONFIG_UNREADABLE, Finding, MAGNITUDE, Rule, SCALE_SHAPE, Severity};
+use super::layouts::Matrix;
+use super::model::{Model, ReportedTensor};
+use crate::model::{First, rounded};
+
+/// The findings of all rules. `wrong` are the tensors of a wrong shape, and `names` those of the
+/// models before in the folder.
+pub(super) fn all<'a>(
+    model: &'a Model,
+    wrong: Vec<(usize, String)>,
+    names: &mut BTreeSet<&'a str>,
+) -> Vec<Finding> {
+    let inserted = inserted::Inserted::new(&model.tensors);
+    let mut found = Findings { model, findings: Vec::new(), inserted };
+    let shapes = wrong.into_iter();
+    shapes.for_each(|(index, why)| found.add(&SCALE_SHAPE, index, None, why));
+    found.findings.extend(model.broken.iter().map(|(file, why)| Finding {
+        rule: &CONFIG_UNREADABLE,
+        severity: CONFIG_UNREADABLE.severity,
+        file: file.clone(),
+        tensor: None,
+        coordinate: None,
+        message: why.clone(),
+    }));
+    siblings::all(&mut found, names);
+    for matrix in &model.matrices {
+        scales::of_matrix(&mut found, matrix);
+        codes::of_matrix(&mut found, matrix);
+    }
+    scales::of_cache(&mut found);
+    content::all(&mut found);
+    found.findings
+}
+
+/// The findings so far.
+struct Findings<'a> {
+    model: &'a Model,
+    findings: Vec<Finding>,
+    inserted: inserted::Inserted<'a>,
+}
+
+impl<'a> Findings<'a> {
+    /// A finding of the rule's own severity.
+    fn add(&mut self, rule: &'static Rule, tensor: usize, element: Option<usize>, why: String) {
+        self.push(rule, rule.severity, tensor, element, why);
+    }
+
+    /// A finding in a tensor, at an element of the tensor or in all of it.
+    fn push(
+        &mut self,
+        rule: &'static Rule,
+        severity: Severity,
+        tensor: usize,
+        element: Option<usize>,
+        message: String,
+    ) {
+        let coordinate = element.map(|element| self.tensor(tensor).coordinate(element));
+        self.at(rule, severity, tensor, coordinate, message);
+    }
+
+    /// A finding at the first number that the check found.
+    fn first(&mut self, rule: &'static Rule, tensor: usize, first: &First, message: String) {
+        self.at(rule, rule.severity, tensor, Some(first.coordinate.clone()), message);
+    }
+
+    /// The finite numbers of a tensor above a bound.
+    fn above(&mut self, index: usize, severity: Severity, bound: f64, why: &str) {
+        let tensor = self.tensor(index);
+        let those = tensor.those(|number| number.is_finite() && number.abs() > bound);
+        if let (Some((first, count)), Some(most)) = (those, tensor.max_abs()) {
+            let value = rounded(most.value.abs());
+            let message = format!("{value} ({count} above {}) {why}", rounded(bound));
+            self.push(&MAGNITUDE, severity, index, Some(first), message);
+        }
+    }
+
+    fn at(
+        &mut self,
+        rule: &'static Rule,
+        severity: Severity,
+        tensor: usize,
+        coordinate: Option<Vec<usize>>,
+        message: String,
+    ) {
+        let reported = self.tensor(tensor);
+        let (file, tensor) = (reported.file.clone(), Some(reported.name().to_owned()));
+        self.findings.push(Finding { rule, severity, file, tensor, coordinate, message });
+    }
+
+    fn tensor(&self, tensor: usize) -> &'a ReportedTensor {
+        &self.model.tensors[tensor]
+    }
+
+    fn matrices(&self) -> &'a [Matrix] {
+        &self.model.matrices
+    }
+}

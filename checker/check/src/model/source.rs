@@ -1,0 +1,410 @@
+//! Sources of bytes, and the input of a reader.
+#![expect(unsafe_code, reason = "a file is mapped into memory")]
+
+use std::fmt;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+#[cfg(unix)]
+use memmap2::UncheckedAdvice;
+use memmap2::{Mmap, MmapOptions};
+
+use super::error::Error;
+use super::file_format::FileFormat;
+#[cfg(not(unix))]
+use super::not_unix::{read_exact_at, same_file};
+
+/// Bytes that can be read at any offset, from a file, memory, or an object in a store.
+///
+/// Several threads read at the same time.
+pub trait ReadAt: fmt::Debug + Send + Sync {
+    /// The number of bytes.
+    fn length(&self) -> usize;
+
+    /// Fills `out` with the bytes from offset `at` on.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::UnexpectedEof`] if the bytes end before, and any error of the source.
+    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()>;
+
+    /// The path or URL of the file. None for bytes from another source.
+    fn file(&self) -> Option<&Path> {
+        None
+    }
+
+    /// The bytes, if they are in memory. The check then looks at the tensors in place and copies
+    /// only the header.
+    fn in_memory(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// All bytes as one slice, for formats that have no header at their beginning. Another process
+    /// may change the bytes of a mapped file at any time: copy before validating.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there is no such slice.
+    fn bytes(&self) -> Result<&[u8], Error> {
+        self.in_memory().ok_or_else(|| Error::Io(io::ErrorKind::Unsupported.into()))
+    }
+
+    /// How the check best reads these bytes, unless they are in memory.
+    fn reads(&self) -> Reads {
+        Reads::default()
+    }
+
+    /// Tells the source that the check has read this range of [`ReadAt::bytes`]. A mapped file
+    /// gives its memory back. The bytes stay valid: the next access reads the file again.
+    fn release(&self, _range: Range<usize>) {}
+}
+
+/// How to read a source: the default is that of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reads {
+    /// Bytes of a read. Tensors that lie close to each other share one.
+    pub step: usize,
+    /// The longest gap between two tensors that is read along, in bytes.
+    pub gap: usize,
+    /// Reads that should be under way at the same time. With more threads there are more.
+    pub at_once: usize,
+}
+
+impl Default for Reads {
+    /// 1 MiB fits into the second cache of a core. On an AMD EPYC of family 25 and model 17,
+    /// 128 KiB take 1.3 times the CPU time, and 4 MiB take no less than this. A page costs less
+    /// than another call of the system.
+    fn default() -> Self {
+        Self { step: 1 << 20, gap: 4 << 10, at_once: 1 }
+    }
+}
+
+impl ReadAt for &[u8] {
+    fn length(&self) -> usize {
+        self.len()
+    }
+
+    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
+        let rest = self.get(at..).unwrap_or_default();
+        let bytes = rest.get(..out.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
+        out.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn in_memory(&self) -> Option<&[u8]> {
+        Some(self)
+    }
+}
+
+/// Reads bytes in order.
+#[derive(Debug)]
+pub(crate) struct Sequence<'a> {
+    source: &'a dyn ReadAt,
+    at: usize,
+}
+
+impl<'a> Sequence<'a> {
+    /// Begins at byte `at`.
+    pub(crate) fn new(source: &'a dyn ReadAt, at: usize) -> Self {
+        Self { source, at }
+    }
+}
+
+impl Read for Sequence<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let count = out.len().min(self.source.length().saturating_sub(self.at));
+        self.source.read_exact_at(&mut out[..count], self.at)?;
+        self.at += count;
+        Ok(count)
+    }
+}
+
+/// A file. Its bytes are read. [`ReadAt::bytes`] maps the file into memory.
+#[derive(Debug)]
+pub struct Source {
+    /// None if the file is opened for each read.
+    file: Option<File>,
+    metadata: Metadata,
+    length: usize,
+    path: PathBuf,
+    map: OnceLock<Mmap>,
+}
+
+/// Opens a file by its path. An error of the kind [`io::ErrorKind::NotFound`] says that there is no
+/// such file.
+pub type Opener = fn(&Path) -> Result<Arc<dyn ReadAt>, Error>;
+
+/// The opener of a program that has files of its own.
+static OPENER: OnceLock<Opener> = OnceLock::new();
+
+/// From now on all paths of this process lead to the files of this opener, not to those of the
+/// system. For WebAssembly in a browser, which has no files but those that the user has dropped.
+/// Only the first call has an effect.
+pub fn open_files_by(opener: Opener) {
+    OPENER.get_or_init(|| opener);
+}
+
+/// Opens the file of a path.
+pub(crate) fn open(path: &Path) -> Result<Arc<dyn ReadAt>, Error> {
+    match OPENER.get() {
+        Some(opener) => opener(path),
+        None => Ok(Arc::new(Source::open(path)?)),
+    }
+}
+
+/// Whether there is a file or a folder at this path.
+pub(crate) fn exists(path: &Path) -> bool {
+    match OPENER.get() {
+        Some(opener) => opener(path).is_ok(),
+        None => path.exists(),
+    }
+}
+
+/// The most files that are kept open. Further files are opened for each read: a model can have
+/// thousands of files, and many Unix systems allow a process 256 or 1024 open files.
+const MOST_OPEN: usize = if cfg!(unix) { 64 } else { usize::MAX };
+
+/// The number of files that are open now.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
+
+impl Source {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// [`Error`] unless the path leads to a regular file that is not empty.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        // Checked before the file is opened: opening a pipe would wait for a writer.
+        let metadata = fs::metadata(path).map_err(Error::Io)?;
+        if metadata.is_dir() {
+            return Err(Error::Directory);
+        }
+        if !metadata.is_file() {
+            return Err(Error::NotAFile);
+        }
+        let file = File::open(path).map_err(Error::Io)?;
+        // Another process may have replaced the file meanwhile.
+        let metadata = file.metadata().map_err(Error::Io)?;
+        if metadata.len() == 0 {
+            return Err(Error::Empty);
+        }
+        let too_large = |_| Error::Io(io::ErrorKind::FileTooLarge.into());
+        let length = usize::try_from(metadata.len()).map_err(too_large)?;
+        let kept = OPEN.fetch_add(1, Ordering::Relaxed) < MOST_OPEN;
+        if !kept {
+            OPEN.fetch_sub(1, Ordering::Relaxed);
+        }
+        let (file, path) = (kept.then_some(file), path.to_owned());
+        Ok(Self { file, metadata, length, path, map: OnceLock::new() })
+    }
+
+    /// An open file without a name. `path` names the origin of its data.
+    pub(crate) fn unnamed(file: File, path: &Path) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        let length = usize::try_from(metadata.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        OPEN.fetch_add(1, Ordering::Relaxed);
+        let (file, path) = (Some(file), path.to_owned());
+        Ok(Self { file, metadata, length, path, map: OnceLock::new() })
+    }
+
+    /// The path by which the file was opened.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Calls a function with the open file.
+    fn with_file<T>(&self, then: impl FnOnce(&File) -> io::Result<T>) -> io::Result<T> {
+        if let Some(file) = &self.file {
+            return then(file);
+        }
+        let file = File::open(&self.path)?;
+        if !same_file(&file.metadata()?, &self.metadata) {
+            return Err(io::Error::other("another file took its place during the check"));
+        }
+        then(&file)
+    }
+
+    fn map(&self, file: &File) -> io::Result<Mmap> {
+        // SAFETY: this process only reads the map. Another process may still write to the file,
+        // and no lock that every system honours prevents this. If the other process shortens the
+        // file, a read beyond the new end raises SIGBUS, which ends this process. If it writes, the
+        // bytes change under the reader. No use of the bytes becomes unsound by that: text is
+        // copied before it is checked, offsets are used with a bounds check, and the kernels take
+        // any bits. The help says not to write to files while they are checked.
+        unsafe { MmapOptions::new().len(self.length).map(file) }
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        if self.file.is_some() {
+            OPEN.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl ReadAt for Source {
+    fn length(&self) -> usize {
+        self.length
+    }
+
+    fn file(&self) -> Option<&Path> {
+        Some(&self.path)
+    }
+
+    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
+        let read = self.with_file(|file| read_exact_at(file, out, at as u64));
+        read.map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                io::Error::new(error.kind(), "the file became shorter during the check")
+            }
+            _ => error,
+        })
+    }
+
+    fn bytes(&self) -> Result<&[u8], Error> {
+        if let Some(map) = self.map.get() {
+            return Ok(map);
+        }
+        let map = self.with_file(|file| self.map(file)).map_err(Error::Io)?;
+        Ok(self.map.get_or_init(|| map))
+    }
+
+    #[cfg(unix)]
+    fn release(&self, range: Range<usize>) {
+        let inside = range.start <= range.end && range.end <= self.length;
+        if let Some(map) = self.map.get().filter(|_| inside) {
+            // SAFETY: the range is within the map. The map is shared and only read, so its pages
+            // come back from the file with the same bytes, unless another process wrote to the
+            // file: see `map`.
+            let released = unsafe {
+                map.unchecked_advise_range(UncheckedAdvice::DontNeed, range.start, range.len())
+            };
+            // Only advice: without it the pages stay in memory.
+            drop(released);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn same_file(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+#[cfg(unix)]
+fn read_exact_at(file: &File, out: &mut [u8], at: u64) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, out, at)
+}
+
+/// The text of a file. Bytes that are not UTF-8 become U+FFFD. The text is copied before it is
+/// validated, because another process may write to the mapped file.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec())
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// The input of a reader: the bytes of a file, and the path to the files beside it.
+#[derive(Clone, Copy)]
+pub(crate) struct Input<'a> {
+    /// The whole file.
+    pub(crate) bytes: &'a [u8],
+    /// The path of the file. None for bytes from another source.
+    pub(crate) path: Option<&'a Path>,
+}
+
+impl Input<'_> {
+    /// Opens a file that this file names, such as a shard or external data. The name is relative to
+    /// the folder of this file and must not lead out of it.
+    pub(crate) fn open_beside(
+        &self,
+        name: &str,
+        format: FileFormat,
+    ) -> Result<(PathBuf, Arc<dyn ReadAt>), Error> {
+        let path = self.path.ok_or(Error::NoFolder(format))?;
+        inside(name)?;
+        let path = path.with_file_name("").join(name);
+        match open(&path) {
+            Ok(source) => Ok((path, source)),
+            Err(error) => Err(Error::Other { path, error: Box::new(error) }),
+        }
+    }
+}
+
+/// Checks that the name of another file is relative and does not lead out of the folder.
+pub(crate) fn inside(name: &str) -> Result<(), Error> {
+    let inside = Path::new(name)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if inside && !name.is_empty() { Ok(()) } else { Err(Error::Outside(name.to_owned())) }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io::Write;
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// Held by each test that opens a file, since the number of open files counts for all.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    /// A file without numbers, of this length.
+    fn file(length: usize) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().expect("a folder for files");
+        file.write_all(&vec![1; length]).expect("room for a file");
+        file
+    }
+
+    /// As many files as the limit are kept open, and one more is opened for each read. A file that
+    /// is closed makes room.
+    #[test]
+    fn files_that_are_kept_open() {
+        let _alone = ALONE.lock();
+        let file = file(1);
+        let open = || Source::open(file.path()).expect("it is there");
+        for _ in 0..3 {
+            let sources: Vec<_> = (0..MOST_OPEN).map(|_| open()).collect();
+            assert!(sources.iter().all(|source| source.file.is_some()));
+            let more = open();
+            assert!(more.file.is_none());
+            drop(sources);
+            assert!(open().file.is_some());
+        }
+    }
+
+    /// The memory of a map, in KiB.
+    #[cfg(target_os = "linux")]
+    fn resident(path: &Path) -> usize {
+        let maps = fs::read_to_string("/proc/self/smaps").expect("the maps of this process");
+        let mut lines =
+            maps.lines().skip_while(|line| !line.ends_with(path.to_str().expect("text")));
+        let line = lines.find_map(|line| line.strip_prefix("Rss:")).expect("a map of the file");
+        line.trim_end_matches("kB").trim().parse().expect("a number")
+    }
+
+    /// A map gives its memory back, for a range within the file only.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn memory_of_a_map() {
+        let _alone = ALONE.lock();
+        const LENGTH: usize = (4 << 20) + 10;
+        let file = file(LENGTH);
+        let source = Source::open(file.path()).expect("it is there");
+        let touch =
+            || source.bytes().expect("a map").iter().map(|&byte| u64::from(byte)).sum::<u64>();
+        let all = |resident: usize| resident * 1024 >= LENGTH;
+        let backwards = Range { start: 10, end: 5 };
+        for (range, is_given_back) in
+            [(0..LENGTH, true), (1..LENGTH + 1, false), (backwards, false)]
+        {
+            assert_eq!(touch(), LENGTH as u64);
+            assert!(all(resident(file.path())));
+            source.release(range);
+            assert_eq!(resident(file.path()) == 0, is_given_back);
+        }
+        assert_eq!(touch(), LENGTH as u64);
+    }
+}

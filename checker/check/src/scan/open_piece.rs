@@ -1,0 +1,348 @@
+//! Pieces with their open files, which threads take one by one. The check of a file and the check
+//! of pieces for the page run here.
+
+use std::io::{self, Read};
+use std::ops::Range;
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::byte_tally::{ByteKind, ByteTally};
+use super::scanner::{Scanner, Units};
+use super::split::Piece;
+use super::tally::Tally;
+use super::target_tally::{TalliedRange, TargetTally};
+use crate::model::{Content, Data, Error, ReadAt};
+use crate::options::{Asked, Options};
+use crate::sync::for_each;
+
+/// Bytes that are decoded from a mapped file before the memory of the map is given back. Giving it
+/// back walks over the whole map, and other threads then have to read their pages again.
+const RELEASE: usize = 256 << 20;
+
+/// A piece, with the open file that its bytes come from.
+#[derive(Clone, Copy)]
+pub(crate) struct OpenPiece<'a> {
+    pub(crate) piece: Piece,
+    /// The file that the tensor or checksum was read from.
+    pub(crate) source: &'a dyn ReadAt,
+    /// The name of the tensor or of the part with a checksum, for messages.
+    pub(crate) name: &'a str,
+    pub(crate) whole: Whole<'a>,
+    pub(crate) asked: Asked,
+    pub(crate) kind: ByteKind,
+}
+
+/// What a piece is cut from.
+#[derive(Clone, Copy)]
+pub(crate) enum Whole<'a> {
+    Tensor(&'a Content, &'a Data),
+    /// The bytes from this one on in another file, or in the input.
+    Checksum(Option<&'a dyn ReadAt>, usize),
+}
+
+impl<'a> OpenPiece<'a> {
+    /// The file and the range of the bytes. None if they are decoded or in memory already.
+    fn bytes(&self) -> Option<(&'a dyn ReadAt, Range<usize>)> {
+        let (source, start) = match self.whole {
+            Whole::Tensor(_, Data::Input(range)) => (self.source, range.start),
+            Whole::Tensor(_, Data::Other { source, range }) => (&**source, range.start),
+            Whole::Checksum(other, start) => (other.unwrap_or(self.source), start),
+            Whole::Tensor(_, Data::Owned(_) | Data::Decoded(_)) => return None,
+        };
+        let start = start + self.piece.start;
+        Some((source, start..start + self.piece.length))
+    }
+
+    /// Scans the piece. `window` is the part of the file that holds its bytes, with the offset
+    /// of the part, if it was read before.
+    fn scan(
+        &self,
+        window: Option<(&[u8], usize)>,
+        scanner: &mut Scanner,
+        options: &Options,
+    ) -> Result<TargetTally, Error> {
+        let read = self.bytes();
+        let offset = read.as_ref().map(|(_, range)| range.start - self.piece.start);
+        scanner.of_lint = (self.kind, offset);
+        let (source, range) = match (&window, &read) {
+            (Some((bytes, at)), Some((_, range))) => {
+                (bytes as &dyn ReadAt, range.start - at..range.end - at)
+            }
+            (None, Some((source, range))) => (*source, range.clone()),
+            (_, None) => {
+                let numbers = self.decoded(scanner, options)?;
+                return Ok(self.tally(None, numbers, scanner.take_byte_tally()));
+            }
+        };
+        Ok(match self.whole {
+            Whole::Tensor(content, _) => {
+                let numbers = scanner.source(source, range, self.units(content), options)?;
+                self.tally(None, numbers, scanner.take_byte_tally())
+            }
+            Whole::Checksum(..) => {
+                let sum = scanner.checksum(source, range, self.name, options)?;
+                self.tally(Some(sum.finalize()), Tally::default(), None)
+            }
+        })
+    }
+
+    /// The tally of this piece.
+    fn tally(
+        &self,
+        crc: Option<u32>,
+        numbers: Tally,
+        bytes: Option<Box<ByteTally>>,
+    ) -> TargetTally {
+        let start = self.piece.start as u64;
+        let end = start + self.piece.length as u64;
+        TargetTally { ranges: vec![TalliedRange { start, end, crc }], numbers, bytes }
+    }
+
+    fn units(&self, content: &'a Content) -> Units<'a> {
+        Units { name: self.name, content, first: self.piece.start / content.unit() }
+    }
+
+    /// Scans bytes in memory, or what a decoder gives.
+    fn decoded(&self, scanner: &mut Scanner, options: &Options) -> Result<Tally, Error> {
+        let Self { piece, source, .. } = self;
+        match self.whole {
+            Whole::Tensor(content, Data::Owned(bytes)) => {
+                let range = piece.start..piece.start + piece.length;
+                scanner.source(&&bytes[..], range, self.units(content), options)
+            }
+            Whole::Tensor(content, Data::Decoded(decode)) => {
+                let failed = |error| Error::Decode { tensor: self.name.to_owned(), error };
+                let mut stream = decode.open(source.bytes()?).map_err(failed)?;
+                let units = self.units(content);
+                let tally = scanner.stream(&mut stream, piece.length, units, options)?;
+                // Some decoders verify a checksum at their end.
+                match stream.read(&mut [0]).map_err(failed)? {
+                    0 => Ok(tally),
+                    _ => Err(failed(io::Error::other("more data than its shape says"))),
+                }
+            }
+            // Bytes of a file.
+            Whole::Tensor(_, Data::Input(_) | Data::Other { .. }) | Whole::Checksum(..) => {
+                Ok(Tally::default())
+            }
+        }
+    }
+}
+
+/// Scans `count` pieces with several threads. Bytes that lie close to each other are read together.
+/// Shows the tally of each piece to `done`.
+///
+/// # Errors
+/// [`Error`] if data cannot be read or decoded, or if the observer asked to stop; the errors of
+/// `done`.
+pub(crate) fn run<'a, E: From<Error> + Send>(
+    count: usize,
+    open: impl Fn(usize) -> OpenPiece<'a> + Sync,
+    options: &Options,
+    done: impl Fn(usize, TargetTally) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    let (groups, at_once) = groups(count, &open);
+    let decoded = AtomicUsize::new(0);
+    let worker = || (Scanner::new(Asked::default()), Vec::new());
+    // More threads than cores, if these wait most of the time.
+    let threads = options.threads().max(at_once);
+    for_each(&groups, threads, worker, |(scanner, buffer), group| {
+        let window = window(group, &open, buffer)?;
+        for index in group.clone() {
+            let piece = open(index);
+            scanner.count(piece.asked);
+            done(index, scan_and_release(&piece, window, scanner, &decoded, options)?)?;
+        }
+        Ok(())
+    })
+}
+
+/// The pieces whose bytes are read together, in order, and how many reads should be under way.
+fn groups<'a>(count: usize, open: impl Fn(usize) -> OpenPiece<'a>) -> (Vec<Range<usize>>, usize) {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let mut at_once = 1;
+    // The file of the last piece, and the range from the first piece of its group on.
+    let mut last: Option<(&dyn ReadAt, Range<usize>)> = None;
+    for index in 0..count {
+        let read = open(index).bytes();
+        let joined = last.zip(read.clone()).and_then(|((source, whole), (other, range))| {
+            let reads = source.reads();
+            let gap = range.start.checked_sub(whole.end);
+            let joins = ptr::addr_eq(source, other)
+                && gap.is_some_and(|gap| gap <= reads.gap)
+                && range.end - whole.start <= reads.step
+                && source.in_memory().is_none();
+            joins.then_some((source, whole.start..range.end))
+        });
+        match (groups.last_mut(), &joined) {
+            (Some(group), Some(_)) => group.end = index + 1,
+            _ => groups.push(index..index + 1),
+        }
+        at_once = at_once.max(read.as_ref().map_or(1, |(source, _)| source.reads().at_once));
+        last = joined.or(read);
+    }
+    (groups, at_once)
+}
+
+/// Reads the bytes of a group. None if the only piece of the group is read by itself: from memory,
+/// or in several steps.
+fn window<'a, 'b>(
+    group: &Range<usize>,
+    open: impl Fn(usize) -> OpenPiece<'a>,
+    buffer: &'b mut Vec<u8>,
+) -> Result<Option<(&'b [u8], usize)>, Error> {
+    let first = open(group.start);
+    let bounds = first.bytes().zip(open(group.end - 1).bytes());
+    let Some(((source, start), (_, end))) = bounds else { return Ok(None) };
+    let length = end.end - start.start;
+    if source.in_memory().is_some() || length > source.reads().step {
+        return Ok(None);
+    }
+    buffer.resize(length, 0);
+    source
+        .read_exact_at(buffer, start.start)
+        .map_err(|error| Error::of_read(error, || first.name.to_owned()))?;
+    Ok(Some((buffer, start.start)))
+}
+
+/// Scans a piece. Also counts the bytes decoded from the map, and gives its memory back from
+/// time to time.
+pub(super) fn scan_and_release(
+    open: &OpenPiece<'_>,
+    window: Option<(&[u8], usize)>,
+    scanner: &mut Scanner,
+    all: &AtomicUsize,
+    options: &Options,
+) -> Result<TargetTally, Error> {
+    let tally = open.scan(window, scanner, options);
+    if matches!(open.whole, Whole::Tensor(_, Data::Decoded(_))) {
+        let decoded = open.piece.length;
+        let before = all.fetch_add(decoded, Ordering::Relaxed);
+        // The sum may wrap around. Then the memory is given back a little earlier or later.
+        if before / RELEASE != before.wrapping_add(decoded) / RELEASE {
+            open.source.release(0..open.source.length());
+        }
+    }
+    tally
+}
+
+#[cfg(test)]
+mod tests {
+    use nonfinite::Format;
+
+    use super::*;
+    use crate::model::{ByteOrder, Decode, Reads};
+    use crate::scan::Target;
+
+    /// Bytes on a server.
+    #[derive(Debug)]
+    struct Far;
+
+    const READS: Reads = Reads { step: 8 << 20, gap: 256 << 10, at_once: 16 };
+
+    impl ReadAt for Far {
+        fn length(&self) -> usize {
+            usize::MAX
+        }
+
+        fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
+            out.iter_mut().zip(at..).for_each(|(byte, at)| *byte = at as u8);
+            Ok(())
+        }
+
+        fn reads(&self) -> Reads {
+            READS
+        }
+    }
+
+    /// Pieces of a file share a read up to its length, across short gaps.
+    #[test]
+    fn pieces_that_are_read_together() {
+        let content =
+            Content::Floats { format: Format::F8E5M2, parts: 1, order: ByteOrder::NATIVE };
+        let groups = |source: &dyn ReadAt, ranges: &[Range<usize>]| {
+            let data: Vec<_> = ranges.iter().cloned().map(Data::Input).collect();
+            let open = |index: usize| {
+                let piece =
+                    Piece { of: Target::Tensor(index), start: 0, length: ranges[index].len() };
+                let whole = Whole::Tensor(&content, &data[index]);
+                let (asked, kind) = Default::default();
+                OpenPiece { piece, source, name: "", whole, asked, kind }
+            };
+            let (groups, at_once) = groups(ranges.len(), open);
+            for group in &groups {
+                let mut buffer = Vec::new();
+                let window = window(group, open, &mut buffer).expect("bytes");
+                let first = ranges[group.start].start;
+                assert_eq!(window.is_none(), source.in_memory().is_some());
+                assert!(window.is_none_or(|(bytes, at)| at == first && bytes[0] == first as u8));
+            }
+            (groups.into_iter().map(|group| group.len()).collect::<Vec<_>>(), at_once)
+        };
+        let (mega, Reads { gap, step, at_once }) = (1 << 20, READS);
+        let two = |gap: usize| [3..mega, mega + gap..2 * mega];
+        assert_eq!(groups(&Far, &two(gap)), (vec![2], at_once));
+        assert_eq!(groups(&Far, &two(gap + 1)), (vec![1, 1], at_once));
+        assert_eq!(groups(&Far, &[5..step, step..step + 5, step + 5..step + 6]), (vec![2, 1], 16));
+        // Backwards, the same bytes twice, and bytes that are in memory.
+        assert_eq!(groups(&Far, &[9..12, 0..9, 0..9]), (vec![1, 1, 1], at_once));
+        assert_eq!(groups(&&[0; 12][..], &[0..9, 9..12]), (vec![1, 1], 1));
+    }
+
+    /// A map. Counts how often it was released as a whole.
+    #[derive(Debug, Default)]
+    struct Map {
+        released: AtomicUsize,
+    }
+
+    impl ReadAt for Map {
+        fn length(&self) -> usize {
+            1000
+        }
+
+        fn read_exact_at(&self, _: &mut [u8], _: usize) -> io::Result<()> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+
+        fn in_memory(&self) -> Option<&[u8]> {
+            Some(&[0; 1000])
+        }
+
+        fn release(&self, range: Range<usize>) {
+            assert_eq!(range, 0..1000);
+            self.released.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Data of 64 MiB that cannot be decoded.
+    struct Broken;
+
+    impl Decode for Broken {
+        fn length(&self) -> usize {
+            64 << 20
+        }
+
+        fn open<'a>(&'a self, _: &'a [u8]) -> io::Result<Box<dyn Read + 'a>> {
+            Err(io::ErrorKind::InvalidData.into())
+        }
+    }
+
+    /// A map that is decoded gives its memory back, but not after each piece.
+    #[test]
+    fn maps_are_released() {
+        let content = Content::Floats { format: Format::F32, parts: 1, order: ByteOrder::NATIVE };
+        let (data, options) = (Data::Decoded(Box::new(Broken)), Options::default());
+        for (pieces, expected) in [(3, 0), (4, 1), (7, 1), (8, 2)] {
+            let (map, decoded) = (Map::default(), AtomicUsize::new(0));
+            let piece = Piece { of: Target::Tensor(0), start: 0, length: 64 << 20 };
+            let whole = Whole::Tensor(&content, &data);
+            let (asked, kind) = Default::default();
+            let open = OpenPiece { piece, source: &map, name: "", whole, asked, kind };
+            for _ in 0..pieces {
+                let mut scanner = Scanner::new(asked);
+                assert!(scan_and_release(&open, None, &mut scanner, &decoded, &options).is_err());
+            }
+            assert_eq!(map.released.into_inner(), expected, "{pieces} pieces");
+        }
+    }
+}

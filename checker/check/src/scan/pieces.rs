@@ -1,0 +1,179 @@
+//! Scans the data of a file: cuts tensors into pieces, and threads take piece after piece.
+
+use std::mem::take;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicUsize;
+
+use super::byte_tally::{ByteKind, ByteTally};
+use super::open_piece::{OpenPiece, Whole, run, scan_and_release};
+use super::scanner::Scanner;
+use super::split::{Piece, Target, split};
+use super::tally::Tally;
+use super::target_tally::TargetTally;
+use crate::model::{Checksum, Data, Error, FullDescription, ReadAt, Tensor, verified};
+use crate::options::{Asked, Options};
+use crate::sync::lock;
+
+/// The most bytes of a piece. Large enough to make the cost of taking a piece negligible, small
+/// enough that all threads end at about the same time.
+const PIECE: usize = 4 << 20;
+
+/// The tallies of the tensors of a file.
+pub(crate) struct TensorTallies {
+    /// For each tensor, its tally. None for a tensor without bytes to scan.
+    tallies: Vec<BoxedTally>,
+    /// If places are asked for: the pieces that may have NaN or infinity, in the order of the
+    /// tensors. A piece without a tally has to be scanned for places.
+    pub(super) bad: Vec<(Piece, Option<Tally>)>,
+    /// The parts of other files whose checksum is wrong.
+    pub(crate) damaged: Vec<FullDescription>,
+}
+
+/// In a box, since a hostile file can describe a million tensors without bytes.
+type BoxedTally = Option<Box<TargetTally>>;
+
+impl TensorTallies {
+    /// The tally of the numbers in a tensor.
+    pub(crate) fn tally(&self, tensor: usize) -> Tally {
+        self.tallies[tensor].as_ref().map(|tally| tally.numbers).unwrap_or_default()
+    }
+
+    /// The tally of the bytes of a tensor, for lint.
+    pub(crate) fn take_byte_tally(&mut self, tensor: usize) -> ByteTally {
+        let bytes = self.tallies[tensor].as_mut().and_then(|tally| tally.bytes.take());
+        bytes.map(|bytes| *bytes).unwrap_or_default()
+    }
+
+    /// Tallies that were made elsewhere, each of a whole tensor.
+    pub(crate) fn new(
+        tensors: &[Tensor],
+        tallies: Vec<TargetTally>,
+        damaged: Vec<FullDescription>,
+    ) -> Self {
+        let tallies = tallies.into_iter();
+        let tallies = tallies.map(|tally| (!tally.ranges.is_empty()).then(|| Box::new(tally)));
+        let mut all = Self { tallies: tallies.collect(), bad: Vec::new(), damaged };
+        let mut bad: Vec<(Piece, Option<Tally>)> = Vec::new();
+        for piece in split(tensors, &[], &[], PIECE) {
+            let Target::Tensor(index) = piece.of else { continue };
+            let tally = all.tally(index);
+            if tally.is_bad() && !tally.has_few() {
+                bad.push((piece, None));
+            } else if tally.is_bad() && bad.last().is_none_or(|(last, _)| last.of != piece.of) {
+                // The tally knows the places of all. It is that of the first piece.
+                bad.push((piece, Some(tally)));
+            }
+        }
+        all.bad = bad;
+        all
+    }
+}
+
+/// Scans all tensors. Verifies the checksums. `kinds` says what the tensors are to lint: nothing
+/// if there are none.
+///
+/// # Errors
+/// [`Error`] if data cannot be decoded, if a checksum of the input is wrong, or if the observer
+/// asked to stop.
+pub(crate) fn scan(
+    source: &dyn ReadAt,
+    tensors: &[Tensor],
+    checksums: &[Checksum],
+    kinds: &[ByteKind],
+    options: &Options,
+) -> Result<TensorTallies, Error> {
+    let most = PIECE.max(source.reads().step);
+    let mut pieces = split(tensors, checksums, kinds, most);
+    // Decoders of tensors with 0 bytes are run too: their data may be longer than the shape says.
+    let is_empty = |tensor: &Tensor| {
+        tensor.is_scanned() && matches!(tensor.data, Data::Decoded(_)) && tensor.data.length() == 0
+    };
+    let empty = tensors.iter().enumerate().filter(|(_, tensor)| is_empty(tensor));
+    pieces.extend(empty.map(|(index, _)| Piece { of: Target::Tensor(index), start: 0, length: 0 }));
+    if !checksums.is_empty() {
+        // In the order of the file, so that numbers and checksums of the same bytes follow each
+        // other and the bytes are still in a cache.
+        pieces.sort_by_key(|piece| place(piece, tensors, checksums));
+    }
+    // A lock for each tensor and checksum: threads would wait for a common one.
+    let slots = tensors.len() + checksums.len();
+    let all: Vec<Mutex<BoxedTally>> = (0..slots).map(|_| Mutex::default()).collect();
+    let (places, bad) = (options.places || options.draw, Mutex::new(Vec::new()));
+    let open = |index: usize| match pieces[index] {
+        piece @ Piece { of: Target::Tensor(index), .. } => OpenPiece {
+            kind: kinds.get(index).copied().unwrap_or_default(),
+            ..open_piece(source, &tensors[index], piece, options.asked())
+        },
+        piece @ Piece { of: Target::Checksum(index), .. } => {
+            let Checksum { name, other, range, .. } = &checksums[index];
+            let whole = Whole::Checksum(other.as_deref(), range.start);
+            OpenPiece { piece, source, name, whole, asked: options.asked(), kind: ByteKind::Other }
+        }
+    };
+    run(pieces.len(), open, options, |index, tally| {
+        let piece = pieces[index];
+        let numbers = tally.numbers;
+        let slot = match piece.of {
+            Target::Tensor(index) => index,
+            Target::Checksum(index) => tensors.len() + index,
+        };
+        let merged = lock(&all[slot]).get_or_insert_default().merge(tally);
+        debug_assert!(merged, "pieces do not overlap");
+        if places && numbers.is_bad() {
+            lock(&bad).push((piece, Some(numbers)));
+        }
+        Ok::<_, Error>(())
+    })?;
+    let mut damaged = Vec::new();
+    let mut tallies: Vec<BoxedTally> = all.into_iter().map(|slot| lock(&slot).take()).collect();
+    for (checksum, tally) in checksums.iter().zip(tallies.split_off(tensors.len())) {
+        let tally = tally.unwrap_or_default();
+        let is_right = tally.crc() == Some(checksum.crc);
+        damaged.extend(verified(&checksum.name, checksum.file(), is_right)?);
+    }
+    let mut bad = take(&mut *lock(&bad));
+    bad.sort_unstable_by_key(|(piece, _)| (piece.of, piece.start));
+    Ok(TensorTallies { tallies, bad, damaged })
+}
+
+/// A piece of a tensor, with its open file.
+fn open_piece<'a>(
+    source: &'a dyn ReadAt,
+    tensor: &'a Tensor,
+    piece: Piece,
+    asked: Asked,
+) -> OpenPiece<'a> {
+    let name = tensor.name.as_deref().unwrap_or_default();
+    let whole = Whole::Tensor(&tensor.content, &tensor.data);
+    OpenPiece { piece, source, name, whole, asked, kind: ByteKind::Other }
+}
+
+/// Scans a piece of a tensor, with this scanner only. `decoded` counts the bytes that were
+/// decoded since the memory of the map was given back.
+///
+/// # Errors
+/// As [`scan`].
+pub(super) fn scan_again(
+    source: &dyn ReadAt,
+    tensor: &Tensor,
+    piece: Piece,
+    scanner: &mut Scanner,
+    decoded: &AtomicUsize,
+    options: &Options,
+) -> Result<(), Error> {
+    let open = open_piece(source, tensor, piece, options.asked());
+    scan_and_release(&open, None, scanner, decoded, options).map(drop)
+}
+
+/// The offset of a piece in the file. The maximum if the piece is not in the file.
+fn place(piece: &Piece, tensors: &[Tensor], checksums: &[Checksum]) -> usize {
+    let start = match piece.of {
+        Target::Tensor(index) => match &tensors[index].data {
+            Data::Input(range) => range.start,
+            Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) => return usize::MAX,
+        },
+        Target::Checksum(index) if checksums[index].other.is_some() => return usize::MAX,
+        Target::Checksum(index) => checksums[index].range.start,
+    };
+    start + piece.start
+}

@@ -1,4 +1,0 @@
-//! Any bytes as .npy files.
-#![no_main]
-
-nonfinite_fuzz::read_target!(NPY);
