@@ -5,13 +5,13 @@
 test product="core":
     {{ if product == "core" { "cargo test" } else { "bash .ci/run " + product } }}
 
-# Formatting, clippy and documentation without a warning: all members, or those of a product.
+# Formatting, clippy and documentation without a warning: all members of Cargo.toml, or a product's.
 lint product="":
     cargo fmt --all --check
     cargo clippy {{ if product == "" { "--workspace --all-features" } \
-        else { "$(ci/built --selection " + product + ")" } }} --all-targets -- -D warnings
+        else { shell("ci/built --selection $1", product) } }} --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps {{ if product == "" \
-        { "--workspace --all-features" } else { "$(ci/built --selection " + product + ")" } }}
+        { "--workspace --all-features" } else { shell("ci/built --selection $1", product) } }}
 
 # Fuzz targets, a minute each: all, those of a product, or those that are named.
 fuzz *targets:

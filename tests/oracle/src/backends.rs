@@ -47,7 +47,7 @@ pub fn require() {
 }
 
 /// Whether the exhaustive half of a test runs: the environment variable `NONFINITE_EXHAUSTIVE` asks
-/// for it, as `.ci/run` does. It takes minutes, and hours in an emulator.
+/// for it, as `.ci/run core` does. It takes minutes, and hours in an emulator.
 #[must_use]
 pub fn exhaustive() -> bool {
     std::env::var_os("NONFINITE_EXHAUSTIVE").is_some()

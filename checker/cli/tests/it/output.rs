@@ -272,7 +272,7 @@ fn pipes_by_path() {
     assert_eq!((run.status, run.err), (2, format!("nonfinite: /dev/fd/0: {message}")));
 }
 
-/// The report on the sample files. `ci/samples` checks that their script still writes them.
+/// The report on the sample files. `samples/test` checks that their script still writes them.
 #[test]
 fn sample() {
     let expected = [

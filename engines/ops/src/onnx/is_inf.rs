@@ -30,7 +30,8 @@ impl IsInf {
     /// The names of the attributes, the same in all versions.
     pub const ATTRIBUTES: [&'static str; 2] = ["detect_negative", "detect_positive"];
 
-    /// The version for a model of this opset, with default attributes; see [`IsNan::for_opset`](super::IsNan::for_opset).
+    /// The version for a model of this opset, with default attributes. See
+    /// [`IsNan::for_opset`](super::IsNan::for_opset).
     ///
     /// # Errors
     /// [`Error::Opset`] below 10.
