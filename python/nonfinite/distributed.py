@@ -50,7 +50,7 @@ def check(
     known = checked(options, "check")
     files = dict.fromkeys(_native.list_files(arguments, known))
     found: dict[str, str] = {}
-    for path, result in (engine or executor())(look, [(path, known) for path in files]):
+    for path, result in (engine or executor())(tally, [(path, known) for path in files]):
         if isinstance(result, OSError) and os.access(path, os.R_OK):
             raise result
         if isinstance(result, str):
@@ -58,11 +58,11 @@ def check(
     return report.report(_native.merge_paths(arguments, found, known))
 
 
-def look(task: Task) -> Result:
+def tally(task: Task) -> Result:
     """Make the tally of the file of a task. The function that an engine runs."""
     path, options = task
     try:
-        return path, _native.look_at_file(path, options | {"threads": 1})
+        return path, _native.tally_file(path, options | {"threads": 1})
     except CheckError:
         # The driver opens this file again, for the error of the report.
         return path, None

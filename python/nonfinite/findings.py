@@ -1,5 +1,5 @@
-"""What `trace_onnx` and `nonfinite.torch.watch` say with the same words: the kinds of findings, and
-what a tensor holds."""
+"""What `trace_onnx` and `nonfinite.torch.watch` share: the kinds of findings, and what a tensor
+holds."""
 
 import dataclasses
 import math
@@ -39,13 +39,13 @@ class Look:
     neg_inf: int
     zeros: int
     first: int | None
-    """The row-major index of the first NaN or infinity, where known."""
+    """The row-major index of the first NaN or infinity. None if it is unknown."""
     min: float | None
-    """The smallest finite value, or None without one."""
+    """The smallest finite value. None if no value is finite."""
     max: float | None
-    """The largest finite value, or None without one."""
+    """The largest finite value. None if no value is finite."""
     max_abs: float | None
-    """The largest magnitude of a finite number."""
+    """The largest magnitude of a finite number. None if no value is finite."""
     limit: float | None
     """The largest finite number of the type."""
 

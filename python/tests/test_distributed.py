@@ -86,7 +86,7 @@ def dies_once(folder, parents=0):
                     family.insert(0, int(status.split("PPid:")[1].split()[0]))
                 for process in family:
                     os.kill(process, signal.SIGKILL)
-        return distributed.look(task)
+        return distributed.tally(task)
 
     return look
 

@@ -174,12 +174,6 @@ impl FileTally {
     /// The tally as that of a shard with these tensors. None if the shard had others.
     fn of_shard(mut self, file: &Path, tensors: &[Tensor]) -> Option<Self> {
         self.tensors.iter_mut().for_each(|(it, _)| it.description.file = Some(file.to_owned()));
-        let is_same = self.tensors.len() == tensors.len()
-            && self
-                .tensors
-                .iter()
-                .zip(tensors)
-                .all(|((it, _), tensor)| *it == FullDescription::of(tensor));
-        is_same.then_some(self)
+        FullDescription::are_of(self.tensors.iter().map(|(it, _)| it), tensors).then_some(self)
     }
 }

@@ -4,6 +4,9 @@ use std::io::{self, Write};
 
 use nonfinite_report::status::FAILED;
 
+/// A signal ended the run: 128 and the number of Ctrl-C's signal, as in shells.
+pub const INTERRUPTED: u8 = 130;
+
 /// The status, or 2 if the output could not be written. A reader that stops early, such as `head`,
 /// is not an error.
 #[must_use]

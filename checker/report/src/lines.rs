@@ -78,7 +78,7 @@ impl fmt::Display for Line<'_> {
     }
 }
 
-/// The findings in a tensor, without the path of its file.
+/// A tensor and its numbers that are not finite, without the path of its file.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a>(pub &'a TensorReport);
 
@@ -88,7 +88,7 @@ impl fmt::Display for Facts<'_> {
         if let Some(name) = tensor.title() {
             write!(f, "{name:?} ")?;
         }
-        let ByKind { nan, pos_inf, neg_inf } = tensor.found.as_ref().map(|finding| finding.count);
+        let ByKind { nan, pos_inf, neg_inf } = tensor.found.as_ref().map(|of_kind| of_kind.count);
         write!(
             f,
             "{} {:?}: {nan} NaN, {pos_inf} +Inf, {neg_inf} -Inf",
@@ -98,7 +98,7 @@ impl fmt::Display for Facts<'_> {
             write!(f, " in scales ({})", fields.join(", "))?;
         }
         let found = ByKind::NAMES.zip(tensor.found.as_ref()).into_array().into_iter();
-        let firsts = found.filter_map(|(kind, finding)| Some((kind, finding.first.as_ref()?)));
+        let firsts = found.filter_map(|(kind, of_kind)| Some((kind, of_kind.first.as_ref()?)));
         for (index, (kind, first)) in firsts.enumerate() {
             let first_word = if index == 0 { "first " } else { "" };
             write!(f, ", {first_word}{kind} at {:?}", first.coordinate)?;

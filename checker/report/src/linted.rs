@@ -37,7 +37,7 @@ impl Linted {
         let allowed = all - findings.len();
         findings.retain(|finding| finding.severity >= least);
         let mut summary = Summary::of(&files, no_format.len());
-        // Codes are looked at, too.
+        // All tensors count that could be read, since rules read codes, too.
         let reports = files.iter().filter_map(|(_, result)| result.as_ref().ok());
         let tensors = reports.flat_map(|report| &report.tensors);
         let looked_at = tensors.filter(|tensor| !tensor.looked_at.is_missing());

@@ -6,5 +6,3 @@ pub const CLEAN: u8 = 0;
 pub const FOUND: u8 = 1;
 /// A file or a tensor was not looked at or could not be checked, or the usage is wrong.
 pub const FAILED: u8 = 2;
-/// A signal ended the run: 128 and the number of Ctrl-C's signal, as in shells.
-pub const INTERRUPTED: u8 = 130;

@@ -84,7 +84,7 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type=kind, text=text, **parameters)
         self.call("Input.dispatchKeyEvent", type="keyUp", **parameters)
 
-    def look(self, width, scheme):
+    def resize(self, width, scheme):
         """Shows the page in a window of this width, light or dark."""
         metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         self.call("Emulation.setDeviceMetricsOverride", **metrics)
@@ -96,12 +96,12 @@ class Browser:
         minutes. No page is wider than its window."""
         for width in (420, 1200):
             for scheme in ("light", "dark"):
-                self.look(width, scheme)
+                self.resize(width, scheme)
                 wide = self.evaluate("document.documentElement.scrollWidth")
                 expect(wide <= width, f"{name}: {wide} pixels in a window of {width}")
                 if folder:
                     self.screenshot(folder / f"{name}-{width}-{scheme}.png")
-        self.look(1200, "light")
+        self.resize(1200, "light")
 
     def screenshot(self, path):
         shot = self.call("Page.captureScreenshot", captureBeyondViewport=True)

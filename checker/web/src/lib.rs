@@ -34,7 +34,7 @@ pub fn begin(several: bool) {
     Files::with(|files| *files = Files::default());
 }
 
-/// The paths to look at, sorted. Shards are looked at with their index.
+/// The paths to check, sorted. Shards are checked with their index.
 #[wasm_bindgen]
 pub fn paths() -> Vec<String> {
     run::paths(&Files::with(|files| files.paths()))

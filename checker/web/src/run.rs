@@ -90,7 +90,7 @@ pub(crate) fn ranges(pieces: &str) -> String {
     serde_json::to_string(&ranges).unwrap_or_default()
 }
 
-/// A plan, with what was found in its pieces.
+/// A plan, and the tallies of its pieces.
 fn parsed(plan: &str, found: &[String]) -> serde_json::Result<(Plan, Vec<Tallies>)> {
     let found = found.iter().map(|text| serde_json::from_str(text));
     Ok((serde_json::from_str(plan)?, found.collect::<Result<_, _>>()?))
@@ -224,7 +224,7 @@ fn batches(pieces: Vec<PlannedPiece>) -> Vec<String> {
 }
 
 thread_local! {
-    /// The function to tell, and the bytes of the file that were looked at.
+    /// The function to tell, and the bytes of the file that were scanned.
     static PROGRESS: RefCell<Option<(Function, u64)>> = const { RefCell::new(None) };
 }
 

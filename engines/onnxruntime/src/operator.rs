@@ -32,9 +32,9 @@ pub(crate) struct Operator {
 
 impl Operator {
     /// # Safety
-    /// `op` is one of the operators of `domain.rs`.
+    /// `op` points to an `Operator` that is never freed.
     pub(crate) unsafe fn of(op: *const OrtCustomOp) -> &'static Self {
-        // SAFETY: as the caller promises, `op` was made of a whole `&'static Operator`.
+        // SAFETY: as the caller promises, `op` points to a whole `Operator` that lives forever.
         unsafe { &*op.cast() }
     }
 }

@@ -21,6 +21,7 @@ from nonfinite.trace.source import Source
 DOMAIN = "nonfinite.trace"
 PROVIDERS = ["CPUExecutionProvider"]
 
+
 class Prepared:
     """A session that writes into a table, and the graph that it runs."""
 

@@ -41,7 +41,7 @@ pub(crate) fn list_files(
 /// Makes the tally of a file. None for what has no form in JSON: names of other files that are not
 /// UTF-8.
 #[pyfunction]
-pub(crate) fn look_at_file(
+pub(crate) fn tally_file(
     py: Python<'_>,
     path: PathBuf,
     options: &Bound<'_, PyDict>,

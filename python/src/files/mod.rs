@@ -20,6 +20,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(check::check_one, module)?)?;
     module.add_function(wrap_pyfunction!(check::lint_paths, module)?)?;
     module.add_function(wrap_pyfunction!(distributed::list_files, module)?)?;
-    module.add_function(wrap_pyfunction!(distributed::look_at_file, module)?)?;
+    module.add_function(wrap_pyfunction!(distributed::tally_file, module)?)?;
     module.add_function(wrap_pyfunction!(distributed::merge_paths, module)?)
 }

@@ -10,9 +10,7 @@ use nonfinite::Format;
 
 use super::config::Config;
 use super::layouts::{self, Matrix};
-use crate::model::{
-    ByteOrder, Content, Data, Extreme, FullDescription, ReadAt, Tensor, swap_bytes,
-};
+use crate::model::{ByteOrder, Content, Data, Extreme, ReadAt, Tensor, coordinate, swap_bytes};
 use crate::report::TensorReport;
 use crate::scan::{ByteTally, bits};
 
@@ -55,7 +53,7 @@ impl ReportedTensor {
 
     /// The coordinate of an element.
     pub(super) fn coordinate(&self, element: usize) -> Vec<usize> {
-        FullDescription::of(&self.described).coordinate(element)
+        coordinate(&self.described.shape, &self.described.layout, element)
     }
 
     /// Bytes of the tensor. None if they cannot be read: the check says so.
@@ -286,7 +284,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::model::Decode;
+    use crate::model::{Decode, FullDescription};
     use crate::options::Options;
 
     /// Zeros, which count how often they are read or opened.

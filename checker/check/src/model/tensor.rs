@@ -187,7 +187,7 @@ impl Tensor {
     }
 }
 
-/// A description with all else that a report says about a tensor before its data is read.
+/// A [`Description`], and what else a report needs to know about a tensor besides its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FullDescription {
     pub(crate) description: Description,
@@ -200,7 +200,7 @@ pub(crate) struct FullDescription {
 }
 
 impl FullDescription {
-    /// The description of this tensor.
+    /// The full description of this tensor.
     pub(crate) fn of(tensor: &Tensor) -> Self {
         Self {
             description: tensor.description.clone(),
@@ -214,6 +214,14 @@ impl FullDescription {
     /// The coordinate of an element, counted in the order of the file.
     pub(crate) fn coordinate(&self, element: usize) -> Vec<usize> {
         coordinate(&self.description.shape, &self.layout, element)
+    }
+
+    /// Whether these are the descriptions of these tensors.
+    pub(crate) fn are_of<'a>(
+        all: impl ExactSizeIterator<Item = &'a Self>,
+        tensors: &[Tensor],
+    ) -> bool {
+        all.len() == tensors.len() && all.zip(tensors).all(|(it, tensor)| *it == Self::of(tensor))
     }
 
     /// A damaged part of another file: why.

@@ -79,7 +79,7 @@ impl TargetTally {
         true
     }
 
-    /// Whether the pieces cover all of the target: so many bytes.
+    /// Whether the pieces cover the whole target, which has `extent` bytes.
     pub(crate) fn is_of(&self, extent: u64) -> bool {
         match self.ranges[..] {
             [] => extent == 0,

@@ -96,13 +96,13 @@ impl Plan {
             other_files: other_files(tensors),
             pieces: Vec::new(),
         };
-        let cuts = scan::split(tensors, checksums, kinds, most.get());
-        let pieces = cuts.iter().map(|cut| {
-            let (of, asked) = (cut.of, plan.asked);
+        let split = scan::split(tensors, checksums, kinds, most.get());
+        let pieces = split.iter().map(|piece| {
+            let (of, asked) = (piece.of, plan.asked);
             Ok(match of {
                 Target::Tensor(index) => {
                     let (tensor, kind) = (&tensors[index], kind(index));
-                    let (file, place) = plan.place(tensor, cut)?;
+                    let (file, place) = plan.place(tensor, piece)?;
                     let (name, content) = (tensor.label(), Some(tensor.content.clone()));
                     PlannedPiece { file, of, name, content, asked, kind, place }
                 }
@@ -110,7 +110,7 @@ impl Plan {
                     let checksum = &checksums[index];
                     let file = checksum.other.as_deref().map(path).transpose()?;
                     let file = file.unwrap_or_else(|| plan.file.clone());
-                    let place = PieceData::of_bytes(checksum.range.start, cut);
+                    let place = PieceData::of_bytes(checksum.range.start, piece);
                     let (name, kind) = (checksum.name.clone(), ByteKind::Other);
                     PlannedPiece { file, of, name, content: None, asked, kind, place }
                 }
@@ -121,15 +121,15 @@ impl Plan {
     }
 
     /// The file of a piece, and its place.
-    fn place(&self, tensor: &Tensor, cut: &scan::Piece) -> Result<(String, PieceData), Error> {
+    fn place(&self, tensor: &Tensor, piece: &scan::Piece) -> Result<(String, PieceData), Error> {
         Ok(match &tensor.data {
-            Data::Input(range) => (self.file.clone(), PieceData::of_bytes(range.start, cut)),
+            Data::Input(range) => (self.file.clone(), PieceData::of_bytes(range.start, piece)),
             Data::Other { source, range } => {
-                (path(&**source)?, PieceData::of_bytes(range.start, cut))
+                (path(&**source)?, PieceData::of_bytes(range.start, piece))
             }
             Data::Decoded(_) | Data::Owned(_) => {
                 let (format, at, length) =
-                    (self.format.clone(), cut.start as u64, cut.length as u64);
+                    (self.format.clone(), piece.start as u64, piece.length as u64);
                 (self.file.clone(), PieceData::Read { format, at, length })
             }
         })
@@ -137,12 +137,7 @@ impl Plan {
 
     /// Whether this is the plan of a file with these tensors.
     pub(crate) fn is_of(&self, tensors: &[Tensor]) -> bool {
-        self.tensors.len() == tensors.len()
-            && self
-                .tensors
-                .iter()
-                .zip(tensors)
-                .all(|((it, _), tensor)| *it == FullDescription::of(tensor))
+        FullDescription::are_of(self.tensors.iter().map(|(it, _)| it), tensors)
     }
 
     /// The path of the file.
@@ -165,10 +160,10 @@ fn path(source: &dyn ReadAt) -> Result<String, Error> {
 
 impl PieceData {
     /// A piece of data that begins at byte `first` of the file.
-    fn of_bytes(first: usize, cut: &scan::Piece) -> Self {
-        let at = cut.start as u64;
+    fn of_bytes(first: usize, piece: &scan::Piece) -> Self {
+        let at = piece.start as u64;
         let start = first as u64 + at;
-        Self::Bytes { start, end: start + cut.length as u64, at }
+        Self::Bytes { start, end: start + piece.length as u64, at }
     }
 }
 

@@ -9,9 +9,8 @@ use std::{process, thread};
 
 use nonfinite_check::Observer;
 use nonfinite_report::progress::Progress;
-use nonfinite_report::status::INTERRUPTED;
 
-use crate::status::complain;
+use crate::status::{INTERRUPTED, complain};
 
 /// A check that does not end in this time is waiting for input, and the process exits.
 const PATIENCE: Duration = Duration::from_secs(1);

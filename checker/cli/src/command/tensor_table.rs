@@ -55,7 +55,7 @@ pub fn table(tensors: &[&TensorReport], colors: bool, columns: usize) -> String 
         more.extend(tensor.statement());
         more.extend(tensor.large.as_deref().map(above));
         more.extend(measured(tensor));
-        let behind = more.iter().map(|piece| format!("{GAP}{piece}")).collect::<String>();
+        let behind = more.iter().map(|text| format!("{GAP}{text}")).collect::<String>();
         if width(&row) + width(&behind) <= columns {
             text += &format!("{row}{behind}\n");
         } else {

@@ -85,7 +85,7 @@ fn garbage(found: &mut Findings<'_>, kin: &Kin<'_>) {
             _ => (usual(all.iter().filter_map(largest).collect()), 1e6),
         };
         let bound = usual.map_or(f64::MAX, |usual| LEAST.max(factor * usual));
-        // Larger numbers are tensor anyway.
+        // Larger numbers are reported anyway.
         let is_odd = |value: f64| value > bound && value <= if is_f16 { LEAST } else { 1e30 };
         for &index in all.iter().filter(|index| largest(index).is_some_and(is_odd)) {
             let why = "is garbage beside the weights of other layers";
