@@ -7,6 +7,7 @@ seeds.py there; it may yield any bytes that the target can decode. A target with
 cargo-fuzz.
 """
 
+import functools
 import importlib.util
 import json
 import re
@@ -57,6 +58,7 @@ def bare():
         yield bytes(i * step % 256 for i in range(512))
 
 
+@functools.cache
 def generators(folder):
     """`SEEDS` of a product."""
     file = folder / "seeds.py"
