@@ -6,8 +6,8 @@
 //! - A **tally** is what a scan finds in a piece, a tensor or a file: how many numbers of each kind
 //!   there are, and the first of each.
 //! - A **description** ([`Description`]) is what a file says about a tensor, without its numbers.
-//! - A **report** is what a check says about a file ([`Report`]) or a tensor ([`TensorReport`]): its
-//!   description and the result of its tally.
+//! - A **report** is what a check says about a file ([`Report`]) or a tensor ([`TensorReport`]):
+//!   its description and the result of its tally.
 //! - A tensor is **looked at** ([`LookedAt`]) if the scan reads its numbers.
 //!
 //! # Modules
