@@ -1,65 +1,63 @@
-//! The one table of backends, and the choice among them.
+//! The one list of backends, and the choice among them.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// The list of backends, best first: the module, the name, and the length in bytes from which on
-/// byte masks skip groups without a hit, since the faster a backend compares, the longer a mask
-/// must be for this to pay. Then whether `detect` of the module asks for POPCNT and BMI2.
-/// `backends!(macro (arguments))` calls a macro with the arguments and this list. The scalar
-/// backend, which runs everywhere, is the last.
-macro_rules! backends {
-    ($use:ident $arguments:tt) => {
-        $use! { $arguments
-            #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-            [crate::x86::avx512] "avx512" 8192 true;
-            #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-            [crate::x86::avx2] "avx2" 2048 true;
-            #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-            [crate::x86::sse2] "sse2" (usize::MAX) false;
-            #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
-            [crate::neon] "neon" 2048 false;
-            #[cfg(any(
-                feature = "portable",
-                not(any(
-                    all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
-                    all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-                ))
-            ))]
-            [crate::portable] "portable" 2048 false;
-            [crate::scalar] "scalar" (usize::MAX) false;
-        }
+use crate::here::ByHand;
+#[cfg(feature = "portable")]
+use crate::plain::Portable;
+use crate::plain::Scalar;
+use crate::question::Compiled;
+
+/// The backends of this build, best first. The scalar backend, which runs everywhere, is the last.
+#[cfg(not(feature = "portable"))]
+pub(crate) type Backends = ByHand<(Scalar, Last)>;
+#[cfg(feature = "portable")]
+pub(crate) type Backends = ByHand<(Portable, (Scalar, Last))>;
+
+/// The end of a list of backends.
+pub(crate) struct Last;
+
+/// A list of backends: `(the best, the others)`, or [`Last`]. The place in the list makes the number
+/// of a backend, its row, and its entry in each table of loops.
+pub(crate) trait List {
+    const LENGTH: usize;
+    /// The number of the first backend of this list, among all: 1 for the best.
+    const NUMBER: usize = ENTRIES - Self::LENGTH;
+    const ROWS: [Row; ENTRIES - 1];
+}
+
+impl List for Last {
+    const LENGTH: usize = 0;
+    const ROWS: [Row; ENTRIES - 1] = [Row::of::<Scalar>(); ENTRIES - 1];
+}
+
+impl<B: Compiled, Rest: List> List for (B, Rest) {
+    const LENGTH: usize = 1 + Rest::LENGTH;
+    const ROWS: [Row; ENTRIES - 1] = {
+        let mut rows = Rest::ROWS;
+        rows[Self::NUMBER - 1] = Row::of::<B>();
+        rows
     };
 }
-pub(crate) use backends;
 
-/// What `backends!` says of a backend.
-struct Row {
+/// What is asked of a backend before it runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Row {
     name: &'static str,
-    /// Whether the CPU has the backend.
     detect: fn() -> bool,
     skips_from: usize,
-    /// Whether `detect` asks for POPCNT and BMI2.
-    popcnt: bool,
 }
 
-macro_rules! rows {
-    (() $($(#[$cfg:meta])* [$($backend:tt)*] $name:literal $skips_from:tt $popcnt:literal;)*) => {
-        &[$(
-            $(#[$cfg])*
-            Row {
-                name: $name,
-                detect: $($backend)*::detect,
-                skips_from: $skips_from,
-                popcnt: $popcnt,
-            },
-        )*]
-    };
+impl Row {
+    const fn of<B: Compiled>() -> Self {
+        Self { name: B::NAME, detect: B::detect, skips_from: B::SKIPS_FROM }
+    }
 }
 
-const BACKENDS: &[Row] = backends!(rows());
+/// The number of entries of a table of loops: one for the first call and one for each backend.
+pub(crate) const ENTRIES: usize = <Backends as List>::LENGTH + 1;
 
-/// The number of entries of a table of leaves: one for the first call and one for each backend.
-pub(crate) const ENTRIES: usize = BACKENDS.len() + 1;
+const BACKENDS: [Row; ENTRIES - 1] = <Backends as List>::ROWS;
 
 /// The kernels for one instruction set.
 ///
@@ -179,17 +177,11 @@ impl Backend {
         BACKENDS[usize::from(self.0) - 1].name
     }
 
-    /// The index into a table of leaves: the number of `backend`, or of the active backend if
+    /// The index into a table of loops: the number of `backend`, or of the active backend if
     /// `None`. 0 before a backend is active.
     #[inline(always)]
     pub(crate) fn index(backend: Option<Self>) -> usize {
         backend.map_or_else(|| ACTIVE.load(Ordering::Relaxed), |backend| backend.0).into()
-    }
-
-    /// Whether the backend, or the active one if `None`, shows that the CPU has POPCNT and BMI2.
-    #[inline]
-    pub(crate) fn has_popcnt(backend: Option<Self>) -> bool {
-        Self::index(backend).checked_sub(1).is_some_and(|i| BACKENDS[i].popcnt)
     }
 
     /// The length in bytes from which on byte masks skip groups without a hit.
