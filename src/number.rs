@@ -105,12 +105,12 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// `None` if the threshold is negative or not finite, or if the format has no sign.
+    /// `None` if the threshold is negative or not finite, or if the format has no thresholds.
     pub(crate) const fn new(format: Format, threshold: f64) -> Option<Self> {
         // Compares integers: a floating-point comparison of a subnormal or signalling threshold
         // sets a flag. A finite number without a sign has lower bits than infinity.
         let bits = threshold.to_bits();
-        if (bits < INFINITY || bits == SIGN) && format.sign() != 0 {
+        if (bits < INFINITY || bits == SIGN) && format.why_no_threshold().is_none() {
             Some(Self { format, code: format.largest_up_to(threshold) })
         } else {
             None
@@ -149,11 +149,5 @@ impl Threshold {
     #[inline(never)]
     pub(crate) const fn rule_for(self, format: Format) -> Rule {
         self.rule(format, format.size_in_bytes(), format.magnitude())
-    }
-
-    /// Whether NaN, which exceeds every threshold, has the code of -0, whose magnitude exceeds
-    /// none.
-    pub(crate) const fn has_nan_besides(self) -> bool {
-        self.format.has_nan_code()
     }
 }

@@ -51,12 +51,6 @@ impl<'a> Positions<'a> {
         let part = self.view.part(self.from, self.view.part_len(self.from, KNOWN));
         self.hits = Hits { bits: [0; KNOWN / 8], first: self.from, word: 0 };
         part.bits_here(&self.rule(), &mut self.hits.bits, 0);
-        if let Some(nan) = part.nan_besides(self.predicate) {
-            let mut bits = [0; KNOWN / 8];
-            part.bits_here(nan, &mut bits, 0);
-            // Of the opposite, the bits of NaN are 1.
-            self.hits.bits.iter_mut().zip(bits).for_each(|(hits, nan)| *hits ^= nan);
-        }
         self.from += part.len();
         part.len()
     }
@@ -75,7 +69,7 @@ impl Iterator for Positions<'_> {
     type Item = usize;
 
     fn next(&mut self) -> Option<usize> {
-        if self.view.tensor.is_dense() && self.view.nan_besides(self.predicate).is_none() {
+        if self.view.tensor.is_dense() {
             loop {
                 let hit = self.search()?;
                 if self.view.is_valid(hit) {

@@ -24,13 +24,6 @@ impl<'a> TensorView<'a> {
         Asked::opposite(predicate, |predicate| self.rule(predicate))
     }
 
-    /// The rule of NaN, if the predicate holds for NaN too and its rule does not. No element has
-    /// both.
-    #[inline(always)]
-    pub(super) fn nan_besides(&self, predicate: Predicate) -> Option<&'static Rule> {
-        predicate.has_nan_besides().then(|| self.format.rule(Predicate::Nan))
-    }
-
     /// Writes one byte for each element: 1 if `predicate` holds, otherwise 0. `out` is a slice, an
     /// array or a vector of `bool` or `u8`, or `&mut [MaybeUninit<bool>]`.
     ///
@@ -39,38 +32,16 @@ impl<'a> TensorView<'a> {
     /// then.
     #[inline]
     pub fn mask<'o>(&self, predicate: Predicate, out: impl Into<MaskOut<'o>>) -> Result<(), Error> {
-        let mut out = out.into();
-        self.mask_where(&self.rule(predicate), out.reborrow())?;
-        if let Some(nan) = self.nan_besides(predicate) {
-            self.each_in_mask(nan, &mut |i| out.set(i, true));
-        }
-        Ok(())
-    }
-
-    /// Calls `f` with the index of each element for which the rule holds: by masks, so that a
-    /// program that asks for masks links no other leaf.
-    #[inline(never)]
-    fn each_in_mask(&self, rule: &Rule, f: &mut dyn FnMut(usize)) {
-        let (mut room, mut first) = ([false; 1024], 0);
-        while first < self.len() {
-            let mask = &mut room[..self.part_len(first, 1024)];
-            self.part(first, mask.len()).mask_here(rule, MaskOut::from(&mut *mask));
-            mask.iter().enumerate().filter(|(_, hit)| **hit).for_each(|(i, _)| f(first + i));
-            first += mask.len();
-        }
-    }
-
-    #[inline(always)]
-    fn mask_where(&self, rule: &Rule, out: MaskOut<'_>) -> Result<(), Error> {
+        let (rule, out) = (self.rule(predicate), out.into());
         if out.len() != self.len() {
             return Err(Error::OutputLength { elements: self.len(), output: out.len() });
         }
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            threads.mask(rule, out);
+            threads.mask(&rule, out);
             return Ok(());
         }
-        self.mask_here(rule, out);
+        self.mask_here(&rule, out);
         Ok(())
     }
 
@@ -90,9 +61,6 @@ impl<'a> TensorView<'a> {
         strided::mask_into(self.backend, &self.tensor, &rule, MaskView::from(&mut out))?;
         let nulls = self.validity.iter().flat_map(|validity| validity.nulls());
         nulls.for_each(|null| out.set(null, false));
-        if let Some(nan) = self.nan_besides(predicate) {
-            self.each_in_mask(nan, &mut |i| out.set(i, true));
-        }
         Ok(())
     }
 
@@ -105,26 +73,17 @@ impl<'a> TensorView<'a> {
     /// is written then.
     #[inline]
     pub fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) -> Result<(), Error> {
-        self.bits_where(&self.rule(predicate), out, offset)?;
-        if self.nan_besides(predicate).is_some() {
-            let nan = self.positions(Predicate::Nan).map(|i| offset + i);
-            nan.for_each(|bit| out[bit / 8] |= 1 << (bit % 8));
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn bits_where(&self, rule: &Rule, out: &mut [u8], offset: usize) -> Result<(), Error> {
+        let rule = self.rule(predicate);
         let fits = offset.checked_add(self.len()).is_some_and(|end| end.div_ceil(8) <= out.len());
         if !fits {
             return Err(Error::OutputBits { elements: self.len(), offset, bytes: out.len() });
         }
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            threads.bits(rule, out, offset);
+            threads.bits(&rule, out, offset);
             return Ok(());
         }
-        self.bits_here(rule, out, offset);
+        self.bits_here(&rule, out, offset);
         Ok(())
     }
 
@@ -133,7 +92,6 @@ impl<'a> TensorView<'a> {
     #[inline(always)]
     pub fn any(&self, predicate: Predicate) -> bool {
         self.any_where(&self.rule(predicate))
-            || self.nan_besides(predicate).is_some_and(|nan| self.any_where(nan))
     }
 
     /// Whether `predicate` holds for all elements that are not null. True if there is none. Stops
@@ -141,9 +99,6 @@ impl<'a> TensorView<'a> {
     #[must_use]
     #[inline(always)]
     pub fn all(&self, predicate: Predicate) -> bool {
-        if self.nan_besides(predicate).is_some() {
-            return self.count(predicate) == self.valid_count();
-        }
         !self.any_where(&self.opposite(predicate))
     }
 
@@ -164,10 +119,7 @@ impl<'a> TensorView<'a> {
     #[inline]
     pub fn count(&self, predicate: Predicate) -> usize {
         let (counted, complement) = predicate.counted();
-        let mut count = self.count_where(&self.rule(counted));
-        if let Some(nan) = self.nan_besides(predicate) {
-            count += self.count_where(nan);
-        }
+        let count = self.count_where(&self.rule(counted));
         if complement { self.valid_count() - count } else { count }
     }
 
@@ -185,18 +137,12 @@ impl<'a> TensorView<'a> {
     #[must_use]
     #[inline]
     pub fn position(&self, predicate: Predicate) -> Option<usize> {
-        let first = self.position_where(&self.rule(predicate));
-        let Some(nan) = self.nan_besides(predicate) else { return first };
-        first.into_iter().chain(self.position_where(nan)).min()
-    }
-
-    #[inline]
-    fn position_where(&self, rule: &Rule) -> Option<usize> {
+        let rule = self.rule(predicate);
         #[cfg(feature = "rayon")]
         if let Some(threads) = self.shared() {
-            return threads.position(rule);
+            return threads.position(&rule);
         }
-        self.position_here(rule)
+        self.position_here(&rule)
     }
 
     /// The row-major indices of all elements for which `predicate` holds, in order. Fast if the

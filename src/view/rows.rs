@@ -177,7 +177,7 @@ impl TensorView<'_> {
 
     /// The rows along dimension `axis`. `out` has one place for each.
     fn rows_here(&self, axis: usize, predicate: Predicate, mut out: Answers<'_>) {
-        if self.validity.is_some() || self.nan_besides(predicate).is_some() {
+        if self.validity.is_some() {
             return self.rows_by_hits(axis, predicate, &mut out);
         }
         let ask = |search: &_, rules: &[_], out: Answers<'_>| {
@@ -199,7 +199,7 @@ impl TensorView<'_> {
     /// Whether the predicate holds for all elements of each row along dimension `axis`.
     fn all_rows(&self, axis: usize, predicate: Predicate, out: &mut [bool]) {
         let opposite = self.opposite(predicate);
-        if self.validity.is_some() || self.nan_besides(predicate).is_some() {
+        if self.validity.is_some() {
             out.fill(false);
             let row_of = self.row_of(axis);
             Positions::new(*self, predicate, true).for_each(|i| out[row_of(i)] = true);
