@@ -71,6 +71,13 @@ pub enum Error {
         /// The format of the elements.
         format: Format,
     },
+    /// The threshold of a predicate is for elements of another format.
+    ThresholdFormat {
+        /// The format of the threshold.
+        threshold: Format,
+        /// The format of the elements.
+        elements: Format,
+    },
     /// Elements of this format cannot be multiplied.
     NoArithmetic {
         /// The format of the elements.
@@ -141,6 +148,9 @@ impl fmt::Display for Error {
                     write!(f, "the threshold is {threshold}, but must be finite and not negative")
                 }
             },
+            Self::ThresholdFormat { threshold, elements } => {
+                write!(f, "a threshold for {threshold} elements, but the elements are {elements}")
+            }
             Self::NoArithmetic { format } => {
                 write!(f, "cannot multiply {format} elements, only f64, f32, f16 and bf16")
             }

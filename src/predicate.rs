@@ -86,7 +86,8 @@ impl Predicate {
     /// # Ok::<(), nonfinite::Error>(())
     /// ```
     ///
-    /// The predicate is for elements of `format`. Questions about other elements panic.
+    /// The predicate is for elements of `format`. Questions about other elements return
+    /// [`Error::ThresholdFormat`], or panic where they return no [`Result`].
     ///
     /// # Errors
     /// [`Error::Threshold`] if the threshold is negative, infinite or NaN, or if the format is

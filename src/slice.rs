@@ -5,7 +5,8 @@ use nonfinite_kernels::{MaskOut, bytes, typed};
 
 #[cfg(feature = "stats")]
 use crate::Stats;
-use crate::element::{known, opposite, rule};
+use crate::element::{asked, known, rule};
+use crate::rules::Asked;
 use crate::{Census, Element, Predicate};
 
 /// Sets `out[i]` to whether `x[i]` is NaN: ONNX IsNaN, OpenVINO IsNaN-10, DirectML
@@ -74,6 +75,7 @@ pub fn bits<T: Element>(x: &[T], predicate: Predicate, out: &mut [u8], offset: u
 /// Whether `predicate` holds for any element. Stops soon after the first hit.
 #[must_use]
 #[inline]
+#[track_caller]
 pub fn any<T: Element>(x: &[T], predicate: Predicate) -> bool {
     typed::any::<T::Lane>(None, bytes(x), &rule::<T>(predicate))
 }
@@ -82,8 +84,10 @@ pub fn any<T: Element>(x: &[T], predicate: Predicate) -> bool {
 /// element for which the predicate does not hold.
 #[must_use]
 #[inline]
+#[track_caller]
 pub fn all<T: Element>(x: &[T], predicate: Predicate) -> bool {
-    !typed::any::<T::Lane>(None, bytes(x), &opposite::<T>(predicate))
+    let opposite = Asked::or_panic(Asked::opposite(predicate, asked::<T>));
+    !typed::any::<T::Lane>(None, bytes(x), &opposite)
 }
 
 /// Whether all elements are finite. True for an empty slice. Stops soon after the first NaN or
@@ -113,6 +117,7 @@ pub fn any_nan<T: Element>(x: &[T]) -> bool {
 /// The number of elements for which `predicate` holds.
 #[must_use]
 #[inline]
+#[track_caller]
 pub fn count<T: Element>(x: &[T], predicate: Predicate) -> usize {
     let (counted, complement) = predicate.counted();
     let count = typed::count::<T::Lane>(None, bytes(x), &rule::<T>(counted));
@@ -122,6 +127,7 @@ pub fn count<T: Element>(x: &[T], predicate: Predicate) -> usize {
 /// The index of the first element for which `predicate` holds.
 #[must_use]
 #[inline]
+#[track_caller]
 pub fn position<T: Element>(x: &[T], predicate: Predicate) -> Option<usize> {
     typed::position::<T::Lane>(None, bytes(x), &rule::<T>(predicate))
 }

@@ -4,7 +4,7 @@ use nonfinite_kernels::strided::{self, MaskView};
 use nonfinite_kernels::{MaskOut, Rule};
 
 #[cfg(feature = "rayon")]
-use super::threads::Part;
+use super::threads::{Part, Threads};
 use super::{Positions, TensorView};
 #[cfg(feature = "stats")]
 use crate::Stats;
@@ -12,32 +12,36 @@ use crate::rules::Asked;
 use crate::{Census, Error, Predicate};
 
 impl<'a> TensorView<'a> {
-    /// The rule of a predicate.
+    /// The rule of a predicate, for a question that returns no error.
+    ///
+    /// # Panics
+    /// If the predicate has a threshold for elements of another format.
     #[inline(always)]
-    pub(super) fn rule(&self, predicate: Predicate) -> Asked {
-        self.format.asked(predicate)
+    #[track_caller]
+    fn rule(&self, predicate: Predicate) -> Asked {
+        Asked::or_panic(self.format.asked(predicate))
     }
 
-    /// The opposite rule.
+    /// The opposite of the rule of a predicate.
     #[inline(always)]
-    pub(super) fn opposite(&self, predicate: Predicate) -> Asked {
-        Asked::opposite(predicate, |predicate| self.rule(predicate))
+    pub(super) fn opposite(&self, predicate: Predicate) -> Result<Asked, Error> {
+        Asked::opposite(predicate, |predicate| self.format.asked(predicate))
     }
 
     /// Writes one byte for each element: 1 if `predicate` holds, otherwise 0. `out` is a slice, an
     /// array or a vector of `bool` or `u8`, or `&mut [MaybeUninit<bool>]`.
     ///
     /// # Errors
-    /// [`Error::OutputLength`] if `out` does not have one byte for each element; nothing is written
-    /// then.
+    /// [`Error::OutputLength`] if `out` does not have one byte for each element, or
+    /// [`Error::ThresholdFormat`]; nothing is written then.
     #[inline]
     pub fn mask<'o>(&self, predicate: Predicate, out: impl Into<MaskOut<'o>>) -> Result<(), Error> {
-        let (rule, out) = (self.rule(predicate), out.into());
+        let (rule, out) = (self.format.asked(predicate)?, out.into());
         if out.len() != self.len() {
             return Err(Error::OutputLength { elements: self.len(), output: out.len() });
         }
         #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
+        if let Some(threads) = Threads::of(self) {
             threads.mask(&rule, out);
             return Ok(());
         }
@@ -50,17 +54,16 @@ impl<'a> TensorView<'a> {
     /// of the crate `ndarray` (feature `ndarray-0_17`).
     ///
     /// # Errors
-    /// [`Error::Layout`] if `out` does not have the shape of the view; nothing is written then.
+    /// [`Error::Layout`] if `out` does not have the shape of the view, or
+    /// [`Error::ThresholdFormat`]; nothing is written then.
     pub fn mask_into<'o>(
         &self,
         predicate: Predicate,
         out: impl Into<MaskView<'o>>,
     ) -> Result<(), Error> {
-        let mut out = out.into();
-        let rule = self.rule(predicate);
+        let (rule, mut out) = (self.format.asked(predicate)?, out.into());
         strided::mask_into(self.backend, &self.tensor, &rule, MaskView::from(&mut out))?;
-        let nulls = self.validity.iter().flat_map(|validity| validity.nulls());
-        nulls.for_each(|null| out.set(null, false));
+        self.nulls().for_each(|null| out.set(null, false));
         Ok(())
     }
 
@@ -69,17 +72,17 @@ impl<'a> TensorView<'a> {
     /// bitmaps"). All other bits keep their values.
     ///
     /// # Errors
-    /// [`Error::OutputBits`] if `out` ends before the last result or before bit `offset`; nothing
-    /// is written then.
+    /// [`Error::OutputBits`] if `out` ends before the last result or before bit `offset`, or
+    /// [`Error::ThresholdFormat`]; nothing is written then.
     #[inline]
     pub fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) -> Result<(), Error> {
-        let rule = self.rule(predicate);
+        let rule = self.format.asked(predicate)?;
         let fits = offset.checked_add(self.len()).is_some_and(|end| end.div_ceil(8) <= out.len());
         if !fits {
             return Err(Error::OutputBits { elements: self.len(), offset, bytes: out.len() });
         }
         #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
+        if let Some(threads) = Threads::of(self) {
             threads.bits(&rule, out, offset);
             return Ok(());
         }
@@ -90,6 +93,7 @@ impl<'a> TensorView<'a> {
     /// Whether `predicate` holds for any element. Stops soon after the first hit.
     #[must_use]
     #[inline(always)]
+    #[track_caller]
     pub fn any(&self, predicate: Predicate) -> bool {
         self.any_where(&self.rule(predicate))
     }
@@ -98,8 +102,9 @@ impl<'a> TensorView<'a> {
     /// soon after the first element for which the predicate does not hold.
     #[must_use]
     #[inline(always)]
+    #[track_caller]
     pub fn all(&self, predicate: Predicate) -> bool {
-        !self.any_where(&self.opposite(predicate))
+        !self.any_where(&Asked::or_panic(self.opposite(predicate)))
     }
 
     // Always inlined, as `any` and `all`: where the caller has just made the view, its fields fold
@@ -107,7 +112,7 @@ impl<'a> TensorView<'a> {
     #[inline(always)]
     fn any_where(&self, rule: &Rule) -> bool {
         #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
+        if let Some(threads) = Threads::of(self) {
             return threads.any(rule);
         }
         self.any_here(rule)
@@ -117,6 +122,7 @@ impl<'a> TensorView<'a> {
     /// its coordinates.
     #[must_use]
     #[inline]
+    #[track_caller]
     pub fn count(&self, predicate: Predicate) -> usize {
         let (counted, complement) = predicate.counted();
         let count = self.count_where(&self.rule(counted));
@@ -126,7 +132,7 @@ impl<'a> TensorView<'a> {
     #[inline]
     fn count_where(&self, rule: &Rule) -> usize {
         #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
+        if let Some(threads) = Threads::of(self) {
             return threads.parts(&|part| part.view.count_here(rule), &|a, b| a + b);
         }
         self.count_here(rule)
@@ -136,10 +142,11 @@ impl<'a> TensorView<'a> {
     /// [`TensorView::coordinate`] gives its coordinate.
     #[must_use]
     #[inline]
+    #[track_caller]
     pub fn position(&self, predicate: Predicate) -> Option<usize> {
         let rule = self.rule(predicate);
         #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
+        if let Some(threads) = Threads::of(self) {
             return threads.position(&rule);
         }
         self.position_here(&rule)
@@ -155,8 +162,9 @@ impl<'a> TensorView<'a> {
     /// assert!(TensorView::from(&x).positions(Predicate::Nan).eq([0, 2]));
     /// ```
     #[inline]
+    #[track_caller]
     pub fn positions(self, predicate: Predicate) -> Positions<'a> {
-        Positions::new(self, predicate, false)
+        Positions::new(self, &self.rule(predicate))
     }
 
     /// Counts NaN, +Inf and -Inf, and finds the first of each by its row-major index. Takes one
@@ -165,7 +173,7 @@ impl<'a> TensorView<'a> {
     #[inline]
     pub fn census(&self) -> Census {
         #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
+        if let Some(threads) = Threads::of(self) {
             let census = &|part: Part<'_>| part.view.census_here().behind(part.first);
             return threads.parts(census, &Census::join);
         }
@@ -193,7 +201,7 @@ impl<'a> TensorView<'a> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
+        if let Some(threads) = Threads::of(self) {
             let stats = &|part: Part<'_>| part.view.stats_here().behind(part.first);
             return threads.parts(stats, &Stats::join);
         }

@@ -1,6 +1,6 @@
 //! Statistics and thresholds: every code of the small formats, borders of groups, and parts.
 
-use nonfinite::{Elements, Error, Format, Predicate, Stats, TensorView};
+use nonfinite::{Elements, Error, Format, MaskView, Predicate, Stats, TensorView};
 use quickcheck::QuickCheck;
 
 use crate::check_view;
@@ -178,9 +178,21 @@ fn thresholds_of_slices() {
 }
 
 #[test]
-#[should_panic(expected = "a threshold for elements of another format")]
 fn a_threshold_is_for_one_format() {
-    let _ = nonfinite::any(&[1.0f64], Predicate::exceeds(Format::F32, 1.0).unwrap());
+    let above = Predicate::exceeds(Format::F32, 1.0).unwrap();
+    let other = Err(Error::ThresholdFormat { threshold: Format::F32, elements: Format::F64 });
+    let (x, mut mask, mut bits, mut counts) = ([2.0f64; 2], [7u8; 2], [7u8], [7; 2]);
+    let view = TensorView::from(&x);
+    assert_eq!(view.mask(above, &mut mask), other);
+    assert_eq!(view.mask_into(above, MaskView::shaped(&mut mask, &[2]).unwrap()), other);
+    assert_eq!(view.bits(above, &mut bits, 0), other);
+    let rows = TensorView::shaped(&x, &[2, 1]).unwrap().rows(1).unwrap();
+    let (mut yes, mut firsts) = ([true; 2], [Some(7); 2]);
+    assert_eq!(rows.any(above, &mut yes), other);
+    assert_eq!(rows.all(above, &mut yes), other);
+    assert_eq!(rows.count(above, &mut counts), other);
+    assert_eq!(rows.position(above, &mut firsts), other);
+    assert_eq!((mask, bits, yes, counts, firsts), ([7; 2], [7], [true; 2], [7; 2], [Some(7); 2]));
 }
 
 /// What no number is.
