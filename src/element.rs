@@ -44,26 +44,27 @@ impl<T: Element> Typed<T> {
     const RULES: &'static Rules = &T::FORMAT.rules();
 }
 
-/// The rule of a predicate for this type.
-///
-/// # Panics
-/// If the predicate has a threshold for elements of another format.
+/// The rule of a predicate for this type: see [`Format::asked`].
 #[inline(always)]
-pub(crate) fn rule<T: Element>(predicate: Predicate) -> Asked {
+pub(crate) fn asked<T: Element>(predicate: Predicate) -> Result<Asked, Error> {
     match predicate {
         #[cfg(feature = "stats")]
         Predicate::Exceeds(threshold) => {
             let (size, magnitude) = const { (size_of::<T>(), T::FORMAT.magnitude()) };
-            Asked::Made(threshold.rule(T::FORMAT, size, magnitude))
+            threshold.rule(T::FORMAT, size, magnitude).map(Asked::Made)
         }
-        _ => Asked::Known(known::<T>(predicate)),
+        _ => Ok(Asked::Known(known::<T>(predicate))),
     }
 }
 
-/// The opposite of [`rule`].
+/// The rule, for a question that returns no error.
+///
+/// # Panics
+/// If the predicate has a threshold for elements of another format.
 #[inline(always)]
-pub(crate) fn opposite<T: Element>(predicate: Predicate) -> Asked {
-    Asked::opposite(predicate, rule::<T>)
+#[track_caller]
+pub(crate) fn rule<T: Element>(predicate: Predicate) -> Asked {
+    Asked::or_panic(asked::<T>(predicate))
 }
 
 /// The rule of a predicate without a threshold.

@@ -86,11 +86,13 @@ impl Predicate {
     /// # Ok::<(), nonfinite::Error>(())
     /// ```
     ///
-    /// The predicate is for elements of `format`. Questions about other elements panic.
+    /// The predicate is for elements of `format`. Questions about other elements return
+    /// [`Error::ThresholdFormat`], or panic where they return no [`Result`].
     ///
     /// # Errors
     /// [`Error::Threshold`] if the threshold is negative, infinite or NaN, or if the format is
-    /// [`Format::F8E8M0Fnu`], whose elements are scales without a sign.
+    /// [`Format::F8E8M0Fnu`], which has no sign, or one whose name ends in `FnUz`: there the code of
+    /// -0 is NaN, so that no comparison of magnitudes finds NaN.
     #[cfg(feature = "stats")]
     pub const fn exceeds(format: Format, threshold: f64) -> Result<Self, Error> {
         match Threshold::new(format, threshold) {
@@ -113,16 +115,6 @@ impl Predicate {
             Self::NanOrPositiveInf => 7,
             #[cfg(feature = "stats")]
             Self::Exceeds(_) => panic!("a threshold has no place"),
-        }
-    }
-
-    /// Whether the predicate holds for NaN, and its rule does not.
-    #[inline(always)]
-    pub(crate) const fn has_nan_besides(self) -> bool {
-        match self {
-            #[cfg(feature = "stats")]
-            Self::Exceeds(threshold) => threshold.has_nan_besides(),
-            _ => false,
         }
     }
 

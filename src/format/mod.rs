@@ -71,10 +71,13 @@ impl Format {
         self.row().size
     }
 
-    /// Whether one code is NaN, which would be -0.
-    #[inline]
-    pub(crate) const fn has_nan_code(self) -> bool {
-        matches!(self.row().special, Special::NanCode { .. })
+    /// Why elements of this format are not compared with a threshold, if they are not.
+    pub(crate) const fn why_no_threshold(self) -> Option<&'static str> {
+        match self.row().special {
+            _ if matches!(self, Self::F8E8M0Fnu) => Some("no sign"),
+            Special::NanCode { .. } => Some("NaN in the place of -0"),
+            _ => None,
+        }
     }
 
     /// The name, such as `f32`, `bf16` or `f8e4m3fn`. [`Format::from_str`] takes it and other

@@ -2,8 +2,6 @@
 
 mod coordinate;
 mod nulls;
-#[cfg(feature = "stats")]
-mod nulls_stats;
 mod part;
 mod positions;
 mod questions;
@@ -202,6 +200,50 @@ impl<'a> TensorView<'a> {
     #[inline]
     pub fn format(&self) -> Format {
         self.format
+    }
+
+    /// The coordinate of the element with this row-major index.
+    ///
+    /// ```
+    /// use nonfinite::{Predicate, TensorView};
+    /// let x = [1.0f32, 2.0, f32::NAN, f32::INFINITY];
+    /// let view = TensorView::shaped(&x, &[2, 2])?;
+    /// let nan = view.position(Predicate::Nan).unwrap();
+    /// assert!(view.coordinate(nan)?.eq([1, 0]));
+    /// assert_eq!(format!("NaN at {:?}", view.coordinate(nan)?), "NaN at [1, 0]");
+    /// # Ok::<(), nonfinite::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Index`] if there is no such element.
+    pub fn coordinate(&self, index: usize) -> Result<Coordinate<'_>, Error> {
+        match self.len() {
+            elements if index < elements => Ok(Coordinate { shape: self.shape(), index }),
+            elements => Err(Error::Index { index, elements }),
+        }
+    }
+
+    /// The rows that run along dimension `axis`, counted from 0, the outermost.
+    ///
+    /// ```
+    /// use nonfinite::{Predicate, TensorView};
+    /// let x = [0.0f32, 1.0, f32::NAN, 3.0, 4.0, 5.0];
+    /// let view = TensorView::shaped(&x, &[2, 3])?;
+    /// let (mut rows, mut columns) = ([false; 2], [false; 3]);
+    /// view.rows(1)?.any(Predicate::Nan, &mut rows)?;
+    /// view.rows(0)?.any(Predicate::Nan, &mut columns)?;
+    /// assert_eq!((rows, columns), ([true, false], [false, false, true]));
+    /// # Ok::<(), nonfinite::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Axis`] if there is no such dimension.
+    pub fn rows(self, axis: usize) -> Result<Rows<'a>, Error> {
+        let dimensions = self.shape().len();
+        if axis >= dimensions {
+            return Err(Error::Axis { axis, dimensions });
+        }
+        Ok(Rows { view: self, axis })
     }
 }
 

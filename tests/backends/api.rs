@@ -204,13 +204,51 @@ fn format_names() {
 // wasm aborts on panic.
 #[cfg(not(target_family = "wasm"))]
 mod panics {
-    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::cell::Cell;
+    use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+    use std::sync::Once;
 
-    use nonfinite::Predicate;
+    use nonfinite::{Elements, Format, Predicate, Replacement, TensorView, Watch};
 
+    thread_local!(static FILE: Cell<String> = const { Cell::new(String::new()) });
+
+    /// The message of a panic, which names this file as its place.
     fn message(run: impl FnOnce()) -> String {
+        static HOOK: Once = Once::new();
+        HOOK.call_once(|| {
+            let before = take_hook();
+            set_hook(Box::new(move |panic| {
+                FILE.set(panic.location().expect("a place").file().to_owned());
+                before(panic);
+            }));
+        });
         let payload = catch_unwind(AssertUnwindSafe(run)).expect_err("no panic");
+        assert_eq!(FILE.take(), file!(), "the panic points to its caller");
         payload.downcast_ref::<String>().expect("a formatted message").clone()
+    }
+
+    /// Where a question returns no error, it panics.
+    #[test]
+    fn thresholds_for_another_format() {
+        let above = Predicate::exceeds(Format::F32, 1.0).unwrap();
+        let ask: [fn(&[f64], Predicate) -> bool; 12] = [
+            |x, above| TensorView::from(x).any(above),
+            |x, above| TensorView::from(x).all(above),
+            |x, above| TensorView::from(x).count(above) > 0,
+            |x, above| TensorView::from(x).position(above).is_some(),
+            |x, above| TensorView::from(x).positions(above).count() > 0,
+            |x, above| nonfinite::any(x, above),
+            |x, above| nonfinite::all(x, above),
+            |x, above| nonfinite::count(x, above) > 0,
+            |x, above| nonfinite::position(x, above).is_some(),
+            |x, above| matches!(nonfinite::mask(x, above, &mut [false; 2]), ()),
+            |x, above| matches!(nonfinite::bits(x, above, &mut [0], 0), ()),
+            |x, above| Watch::new(above).look("x", x).finite() > 0,
+        ];
+        for (i, ask) in ask.into_iter().enumerate() {
+            let text = message(|| assert!(ask(&[2.0; 2], above)));
+            assert_eq!(text, "a threshold for f32 elements, but the elements are f64", "{i}");
+        }
     }
 
     #[test]
@@ -228,5 +266,10 @@ mod panics {
         assert_eq!(bitmap, [0; 13]);
         nonfinite::bits(&x, Predicate::Nan, &mut bitmap, 4);
         assert_eq!((bitmap[0], bitmap[12]), (0xF0, 0xFF));
+        let (with, mut out) = (Replacement::finite(), [1.0; 99]);
+        let text = message(|| _ = nonfinite::replace_non_finite_into(&x, &mut out, with));
+        assert_eq!((text.as_str(), out), ("100 elements, but an output for 99", [1.0; 99]));
+        let text = message(|| _ = Elements::from(&x).split_at(101));
+        assert_eq!(text, "split at element 101 of 100");
     }
 }
