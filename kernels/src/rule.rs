@@ -381,6 +381,11 @@ impl Classes {
         usize::from(infinite) + usize::from(infinite && bits != self.exponent)
     }
 
+    #[inline(always)]
+    pub(crate) const fn nan(self) -> Rule {
+        Rule::hits(self.width, max(self.width), 0, self.exponent as i64, false)
+    }
+
     /// NaN, +Inf and -Inf.
     #[inline(always)]
     pub(crate) const fn special(self) -> Rule {
