@@ -153,6 +153,8 @@ pub fn census<T: Element>(x: &[T]) -> Census {
 /// let stats = nonfinite::stats(&[1.0f32, f32::NAN, -3.0, 0.0]);
 /// assert_eq!((stats.min.unwrap().value, stats.max.unwrap().value), (-3.0, 1.0));
 /// assert_eq!((stats.max_abs.unwrap().index, stats.zeros, stats.census.total()), (2, 1, 1));
+/// let text = "1 NaN, 0 +Inf, 0 -Inf, 1 zero, 0 subnormal, 2 normal, from -3.0 to 1.0";
+/// assert_eq!(stats.to_string(), text);
 /// ```
 #[cfg(feature = "stats")]
 #[must_use]

@@ -119,6 +119,9 @@ impl fmt::Display for Format {
     }
 }
 
+const NAMES: &str = "f16, bf16, f32, f64, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f8e4m3, \
+                     f8e3m4, f8e4m3b11fnuz, f8e8m0fnu, f4e2m1fn, f6e2m3fn, f6e3m2fn";
+
 /// Accepts the names of this crate and the spellings of Rust, numpy, ml_dtypes, ONNX and
 /// safetensors, in any case.
 ///
@@ -130,16 +133,13 @@ impl fmt::Display for Format {
 /// spell the IEEE form, is [`Format::F8E4M3`].
 ///
 /// # Errors
-/// [`UnknownName`], which repeats the name.
+/// [`UnknownName`], which repeats the name, and lists those of this crate.
 impl FromStr for Format {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
         let known = |row: &&Row| row.names.iter().any(|known| known.eq_ignore_ascii_case(name));
-        TABLE
-            .iter()
-            .find(known)
-            .map(|row| row.format)
-            .ok_or_else(|| UnknownName::new("format", name))
+        let row = TABLE.iter().find(known);
+        row.map(|row| row.format).ok_or_else(|| UnknownName::new("format", name, NAMES))
     }
 }
