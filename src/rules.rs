@@ -68,7 +68,7 @@ impl Format {
             Special::Ieee { exponent } => Rule::greater(size, sign - 1, exponent),
             Special::NanOnes { bits } => Rule::equal(size, bits as u64, bits as u64),
             Special::NanCode { code } => Rule::equal(size, 0xFF, code as u64),
-            Special::None => never,
+            Special::AllFinite => never,
         };
         match (special, predicate) {
             (_, Predicate::Nan) => nan,
