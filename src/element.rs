@@ -66,16 +66,6 @@ pub(crate) fn asked<T: Element>(predicate: Predicate) -> Result<Asked, Error> {
     }
 }
 
-/// The rule, for a question that returns no error.
-///
-/// # Panics
-/// If the predicate has a threshold for elements of another format.
-#[inline(always)]
-#[track_caller]
-pub(crate) fn rule<T: Element>(predicate: Predicate) -> Asked {
-    Asked::or_panic(asked::<T>(predicate))
-}
-
 /// The rule of a predicate without a threshold.
 #[inline(always)]
 pub(crate) fn known<T: Element>(predicate: Predicate) -> &'static Rule {
