@@ -153,7 +153,7 @@ pub use slice::{
 #[cfg(feature = "stats")]
 pub use stats::{Extreme, Stats};
 pub use text::UnknownName;
-pub use view::{Coordinate, Positions, Rows, TensorView};
+pub use view::{Coordinate, Positions, Rows, Strides, TensorView};
 #[cfg(all(feature = "std", feature = "stats", target_has_atomic = "64"))]
 pub use watch::{BadTensor, Totals, Watch};
 

@@ -39,7 +39,7 @@ impl Format {
     }
 
     /// The bits of the f64 that equals a finite magnitude.
-    pub(crate) const fn widen(self, magnitude: u64) -> u64 {
+    const fn widen(self, magnitude: u64) -> u64 {
         let (mantissa, bias) = (self.row().mantissa, self.row().bias);
         let exponent = (magnitude >> mantissa) as i64 + 1023 - bias as i64;
         let fraction = magnitude & ((1 << mantissa) - 1);

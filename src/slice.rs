@@ -5,7 +5,7 @@ use nonfinite_kernels::{MaskOut, bytes, typed};
 
 #[cfg(feature = "stats")]
 use crate::Stats;
-use crate::element::{asked, known, rule};
+use crate::element::{asked, known};
 use crate::rules::Asked;
 use crate::{Census, Element, Predicate};
 
@@ -57,7 +57,7 @@ pub fn is_finite<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
 #[inline]
 #[track_caller]
 pub fn mask<'o, T: Element>(x: &[T], predicate: Predicate, out: impl Into<MaskOut<'o>>) {
-    typed::mask::<T::Lane>(None, bytes(x), &rule::<T>(predicate), out.into());
+    typed::mask::<T::Lane>(None, bytes(x), &Asked::or_panic(asked::<T>(predicate)), out.into());
 }
 
 /// Sets bit `(offset + i) % 8` of `out[(offset + i) / 8]` to whether `predicate` holds for `x[i]`:
@@ -69,7 +69,7 @@ pub fn mask<'o, T: Element>(x: &[T], predicate: Predicate, out: impl Into<MaskOu
 #[inline]
 #[track_caller]
 pub fn bits<T: Element>(x: &[T], predicate: Predicate, out: &mut [u8], offset: usize) {
-    typed::bits::<T::Lane>(None, bytes(x), &rule::<T>(predicate), out, offset);
+    typed::bits::<T::Lane>(None, bytes(x), &Asked::or_panic(asked::<T>(predicate)), out, offset);
 }
 
 /// Whether `predicate` holds for any element. Stops soon after the first hit.
@@ -77,7 +77,7 @@ pub fn bits<T: Element>(x: &[T], predicate: Predicate, out: &mut [u8], offset: u
 #[inline]
 #[track_caller]
 pub fn any<T: Element>(x: &[T], predicate: Predicate) -> bool {
-    typed::any::<T::Lane>(None, bytes(x), &rule::<T>(predicate))
+    typed::any::<T::Lane>(None, bytes(x), &Asked::or_panic(asked::<T>(predicate)))
 }
 
 /// Whether `predicate` holds for all elements. True for an empty slice. Stops soon after the first
@@ -120,7 +120,7 @@ pub fn any_nan<T: Element>(x: &[T]) -> bool {
 #[track_caller]
 pub fn count<T: Element>(x: &[T], predicate: Predicate) -> usize {
     let (counted, complement) = predicate.counted();
-    let count = typed::count::<T::Lane>(None, bytes(x), &rule::<T>(counted));
+    let count = typed::count::<T::Lane>(None, bytes(x), &Asked::or_panic(asked::<T>(counted)));
     if complement { x.len() - count } else { count }
 }
 
@@ -129,7 +129,7 @@ pub fn count<T: Element>(x: &[T], predicate: Predicate) -> usize {
 #[inline]
 #[track_caller]
 pub fn position<T: Element>(x: &[T], predicate: Predicate) -> Option<usize> {
-    typed::position::<T::Lane>(None, bytes(x), &rule::<T>(predicate))
+    typed::position::<T::Lane>(None, bytes(x), &Asked::or_panic(asked::<T>(predicate)))
 }
 
 /// Counts NaN, +Inf and -Inf and finds the first of each, in one pass.
@@ -153,6 +153,8 @@ pub fn census<T: Element>(x: &[T]) -> Census {
 /// let stats = nonfinite::stats(&[1.0f32, f32::NAN, -3.0, 0.0]);
 /// assert_eq!((stats.min.unwrap().value, stats.max.unwrap().value), (-3.0, 1.0));
 /// assert_eq!((stats.max_abs.unwrap().index, stats.zeros, stats.census.total()), (2, 1, 1));
+/// let text = "1 NaN, 0 +Inf, 0 -Inf, 1 zero, 0 subnormal, 2 normal, from -3.0 to 1.0";
+/// assert_eq!(stats.to_string(), text);
 /// ```
 #[cfg(feature = "stats")]
 #[must_use]

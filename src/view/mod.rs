@@ -87,9 +87,8 @@ impl<'a> TensorView<'a> {
     /// [`Error::Layout`] if the shape has more or fewer elements than there are, or more than 64
     /// dimensions.
     pub fn shaped(elements: impl Into<Elements<'a>>, shape: &'a [usize]) -> Result<Self, Error> {
-        let elements = elements.into();
-        let (x, format) = (elements.as_bytes(), elements.format());
-        Ok(Self::new(format, Tensor::row_major(x, format.size_in_bytes(), shape)?))
+        let Elements { format, bytes } = elements.into();
+        Ok(Self::new(format, Tensor::row_major(bytes, format.size_in_bytes(), shape)?))
     }
 
     /// The tensor of this shape and these strides, outermost dimension first, whose coordinate 0 is
@@ -103,11 +102,10 @@ impl<'a> TensorView<'a> {
         elements: impl Into<Elements<'a>>,
         offset: usize,
         shape: &'a [usize],
-        strides: &'a [isize],
+        strides: impl Strides<'a>,
     ) -> Result<Self, Error> {
-        let elements = elements.into();
-        let (x, format) = (elements.as_bytes(), elements.format());
-        let tensor = Tensor::strided(x, format.size_in_bytes(), offset, shape, strides)?;
+        let (Elements { format, bytes }, strides) = (elements.into(), strides.strides());
+        let tensor = Tensor::strided(bytes, format.size_in_bytes(), offset, shape, strides)?;
         Ok(Self::new(format, tensor))
     }
 
@@ -247,6 +245,29 @@ impl<'a> TensorView<'a> {
     }
 }
 
+/// The strides of a view: a slice, an array or a vector of `isize`.
+///
+/// ```compile_fail,E0277
+/// let strides: Vec<usize> = vec![3, 1];
+/// let view = nonfinite::TensorView::strided(&[0.0f32; 6], 0, &[2, 3], &strides);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no strides of type `isize`",
+    note = "strides can be negative: `strides.iter().map(|&stride| stride as isize)`"
+)]
+pub trait Strides<'a> {
+    /// The strides, outermost dimension first.
+    fn strides(self) -> &'a [isize];
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, S: AsRef<[isize]> + ?Sized> Strides<'a> for &'a S {
+    #[inline]
+    fn strides(self) -> &'a [isize] {
+        self.as_ref()
+    }
+}
+
 /// One dimension: of a slice, an array, a vector or [`Elements`].
 impl<'a, E> From<E> for TensorView<'a>
 where
@@ -254,9 +275,8 @@ where
 {
     #[inline]
     fn from(elements: E) -> Self {
-        let elements = Elements::from(elements);
-        let format = elements.format();
-        Self::new(format, Tensor::flat(elements.as_bytes(), format.size_in_bytes()))
+        let Elements { format, bytes } = Elements::from(elements);
+        Self::new(format, Tensor::flat(bytes, format.size_in_bytes()))
     }
 }
 

@@ -26,17 +26,24 @@ impl<'a> TensorView<'a> {
         if self.tensor.is_dense() {
             return most;
         }
-        let (mut rest, mut inner) = (from, 1);
-        for &size in self.shape().iter().rev() {
-            // The coordinates of this dimension: fewer, if the view is a box itself.
-            let here = size.min(self.len() / inner);
-            let taken = (here - rest % here).min(most / inner);
+        for (inner, here) in self.dimensions() {
+            let taken = (here - from / inner % here).min(most / inner);
             if taken < here || inner * here == self.len() {
                 return taken * inner;
             }
-            (rest, inner) = (rest / here, inner * here);
         }
-        inner
+        most
+    }
+
+    /// The elements inside of one coordinate of each dimension, and the coordinates, innermost
+    /// dimension first. They are fewer than the size if the view is a box.
+    pub(super) fn dimensions(&self) -> impl Iterator<Item = (usize, usize)> {
+        let (len, mut inner) = (self.len(), 1);
+        self.shape().iter().rev().map(move |&size| {
+            let (inside, here) = (inner, size.min(len / inner));
+            inner *= here.max(1);
+            (inside, here)
+        })
     }
 
     /// The elements, if they are adjacent, in row-major order.

@@ -12,16 +12,6 @@ use crate::rules::Asked;
 use crate::{Census, Error, Predicate};
 
 impl<'a> TensorView<'a> {
-    /// The rule of a predicate, for a question that returns no error.
-    ///
-    /// # Panics
-    /// If the predicate has a threshold for elements of another format.
-    #[inline(always)]
-    #[track_caller]
-    fn rule(&self, predicate: Predicate) -> Asked {
-        Asked::or_panic(self.format.asked(predicate))
-    }
-
     /// The opposite of the rule of a predicate.
     #[inline(always)]
     pub(super) fn opposite(&self, predicate: Predicate) -> Result<Asked, Error> {
@@ -95,7 +85,7 @@ impl<'a> TensorView<'a> {
     #[inline(always)]
     #[track_caller]
     pub fn any(&self, predicate: Predicate) -> bool {
-        self.any_where(&self.rule(predicate))
+        self.any_where(&Asked::or_panic(self.format.asked(predicate)))
     }
 
     /// Whether `predicate` holds for all elements that are not null. True if there is none. Stops
@@ -105,6 +95,21 @@ impl<'a> TensorView<'a> {
     #[track_caller]
     pub fn all(&self, predicate: Predicate) -> bool {
         !self.any_where(&Asked::or_panic(self.opposite(predicate)))
+    }
+
+    /// Whether any element is NaN. Stops soon after the first one.
+    #[must_use]
+    #[inline(always)]
+    pub fn any_nan(&self) -> bool {
+        self.any(Predicate::Nan)
+    }
+
+    /// Whether all elements that are not null are finite. Stops soon after the first NaN or
+    /// infinity.
+    #[must_use]
+    #[inline(always)]
+    pub fn all_finite(&self) -> bool {
+        self.all(Predicate::Finite)
     }
 
     // Always inlined, as `any` and `all`: where the caller has just made the view, its fields fold
@@ -125,7 +130,7 @@ impl<'a> TensorView<'a> {
     #[track_caller]
     pub fn count(&self, predicate: Predicate) -> usize {
         let (counted, complement) = predicate.counted();
-        let count = self.count_where(&self.rule(counted));
+        let count = self.count_where(&Asked::or_panic(self.format.asked(counted)));
         if complement { self.valid_count() - count } else { count }
     }
 
@@ -144,7 +149,7 @@ impl<'a> TensorView<'a> {
     #[inline]
     #[track_caller]
     pub fn position(&self, predicate: Predicate) -> Option<usize> {
-        let rule = self.rule(predicate);
+        let rule = Asked::or_panic(self.format.asked(predicate));
         #[cfg(feature = "rayon")]
         if let Some(threads) = Threads::of(self) {
             return threads.position(&rule);
@@ -164,7 +169,7 @@ impl<'a> TensorView<'a> {
     #[inline]
     #[track_caller]
     pub fn positions(self, predicate: Predicate) -> Positions<'a> {
-        Positions::new(self, &self.rule(predicate))
+        Positions::new(self, &Asked::or_panic(self.format.asked(predicate)))
     }
 
     /// Counts NaN, +Inf and -Inf, and finds the first of each by its row-major index. Takes one

@@ -44,15 +44,8 @@ impl Part<'_> {
             return (0 < middle && middle < len).then_some(middle);
         }
         // The outermost dimension with several coordinates in the part.
-        let (mut inner, mut outermost) = (1, None);
-        for &size in self.view.shape().iter().rev() {
-            let coordinates = size.min(len / inner);
-            if coordinates > 1 {
-                outermost = Some((inner, coordinates));
-            }
-            inner *= coordinates.max(1);
-        }
-        let (inner, coordinates) = outermost?;
+        let several = self.view.dimensions().filter(|(_, coordinates)| *coordinates > 1);
+        let (inner, coordinates) = several.last()?;
         Some((middle / inner).clamp(1, coordinates - 1) * inner)
     }
 

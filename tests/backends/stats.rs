@@ -168,7 +168,7 @@ fn thresholds_that_are_refused() {
 #[test]
 fn thresholds_of_slices() {
     let above = Predicate::exceeds(Format::F32, 1.0).unwrap();
-    assert_eq!((above.to_string(), above.name()), ("exceeds 1".to_owned(), "exceeds"));
+    assert_eq!((above.to_string(), above.name()), ("exceeds 1 of f32".to_owned(), "exceeds"));
     let (x, mut mask, mut bits) = ([1.0f32, -2.0, f32::NAN], [7u8; 3], [0]);
     nonfinite::mask(&x, above, &mut mask);
     nonfinite::bits(&x, above, &mut bits, 2);
