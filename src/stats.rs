@@ -1,5 +1,7 @@
 //! Statistics of the numbers of a tensor.
 
+use core::fmt;
+
 use nonfinite_kernels as kernels;
 
 use crate::{Census, Format};
@@ -123,5 +125,15 @@ impl Stats {
             subnormals: self.subnormals + other.subnormals,
             normals: self.normals + other.normals,
         }
+    }
+}
+
+/// Such as `1 NaN, 0 +Inf, 0 -Inf, 1 zero, 0 subnormal, 2 normal, from -3.0 to 1.0`.
+impl fmt::Display for Stats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { census, zeros, subnormals, normals, .. } = self;
+        write!(f, "{census}, {zeros} zero, {subnormals} subnormal, {normals} normal")?;
+        let (Some(min), Some(max)) = (self.min, self.max) else { return Ok(()) };
+        write!(f, ", from {:?} to {:?}", min.value, max.value)
     }
 }

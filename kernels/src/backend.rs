@@ -87,7 +87,8 @@ impl Backend {
     ///
     /// # Panics
     /// If no backend was activated, and `NONFINITE_BACKEND` names no backend of this build that the
-    /// CPU has: a pinned backend is never replaced by another one. An empty value counts as unset.
+    /// CPU has: a pinned backend is never replaced by another one. Upper and lower case are the
+    /// same. An empty value counts as unset.
     /// Questions about fewer than 64 bytes may need no backend, and then do not call this.
     #[inline]
     pub fn active() -> Self {
@@ -124,9 +125,11 @@ impl Backend {
 
     #[cfg(feature = "std")]
     fn not_here(name: &std::ffi::OsStr) -> ! {
+        let names: std::vec::Vec<_> = BACKENDS.iter().map(|row| row.name).collect();
         panic!(
             "NONFINITE_BACKEND names the backend {name:?}, which this CPU or this build lacks; \
-             backends are avx512, avx2, sse2, neon, portable and scalar"
+             the backends of this build are {}",
+            names.join(", ")
         )
     }
 
@@ -139,7 +142,8 @@ impl Backend {
     #[inline(never)]
     fn first(wanted: Option<&[u8]>) -> Option<Self> {
         let position = BACKENDS.iter().position(|row| {
-            wanted.is_none_or(|wanted| wanted == row.name.as_bytes()) && (row.detect)()
+            wanted.is_none_or(|name| name.eq_ignore_ascii_case(row.name.as_bytes()))
+                && (row.detect)()
         })?;
         Some(Self(position as u8 + 1))
     }
@@ -169,7 +173,7 @@ impl Backend {
         Self::all().filter_map(|(_, backend)| backend)
     }
 
-    /// The backend of this name, if this build knows it and the CPU has it.
+    /// The backend of this name, in any case, if this build knows it and the CPU has it.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::first(Some(name.as_bytes()))
     }

@@ -71,10 +71,13 @@ impl Format {
         self.row().size
     }
 
-    /// Whether one code is NaN, which would be -0.
-    #[inline]
-    pub(crate) const fn has_nan_code(self) -> bool {
-        matches!(self.row().special, Special::NanCode { .. })
+    /// Why elements of this format are not compared with a threshold, if they are not.
+    pub(crate) const fn why_no_threshold(self) -> Option<&'static str> {
+        match self.row().special {
+            _ if matches!(self, Self::F8E8M0Fnu) => Some("no sign"),
+            Special::NanCode { .. } => Some("NaN in the place of -0"),
+            _ => None,
+        }
     }
 
     /// The name, such as `f32`, `bf16` or `f8e4m3fn`. [`Format::from_str`] takes it and other
@@ -116,6 +119,9 @@ impl fmt::Display for Format {
     }
 }
 
+const NAMES: &str = "f16, bf16, f32, f64, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f8e4m3, \
+                     f8e3m4, f8e4m3b11fnuz, f8e8m0fnu, f4e2m1fn, f6e2m3fn, f6e3m2fn";
+
 /// Accepts the names of this crate and the spellings of Rust, numpy, ml_dtypes, ONNX and
 /// safetensors, in any case.
 ///
@@ -127,16 +133,13 @@ impl fmt::Display for Format {
 /// spell the IEEE form, is [`Format::F8E4M3`].
 ///
 /// # Errors
-/// [`UnknownName`], which repeats the name.
+/// [`UnknownName`], which repeats the name, and lists those of this crate.
 impl FromStr for Format {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
         let known = |row: &&Row| row.names.iter().any(|known| known.eq_ignore_ascii_case(name));
-        TABLE
-            .iter()
-            .find(known)
-            .map(|row| row.format)
-            .ok_or_else(|| UnknownName::new("format", name))
+        let row = TABLE.iter().find(known);
+        row.map(|row| row.format).ok_or_else(|| UnknownName::new("format", name, NAMES))
     }
 }
