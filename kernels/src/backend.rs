@@ -58,7 +58,8 @@ impl Row {
 /// The number of entries of a table of loops: one for the first call and one for each backend.
 pub(crate) const ENTRIES: usize = <Backends as List>::LENGTH + 1;
 
-const BACKENDS: [Row; ENTRIES - 1] = <Backends as List>::ROWS;
+// A static, since the compiler unrolls loops over constants.
+static BACKENDS: [Row; ENTRIES - 1] = <Backends as List>::ROWS;
 
 /// The kernels for one instruction set.
 ///
@@ -116,11 +117,10 @@ impl Backend {
 
     #[cfg(feature = "std")]
     fn not_here(name: &std::ffi::OsStr) -> ! {
-        let names: std::vec::Vec<_> = BACKENDS.iter().map(|row| row.name).collect();
         panic!(
             "NONFINITE_BACKEND names the backend {name:?}, which this CPU or this build lacks; \
-             the backends of this build are {}",
-            names.join(", ")
+             the backends of this build are{}",
+            Names
         )
     }
 
@@ -132,9 +132,12 @@ impl Backend {
     /// The best backend of this name, or of any name, that the CPU has.
     #[inline(never)]
     fn first(wanted: Option<&[u8]>) -> Option<Self> {
+        let same = |a: &[u8], b: &[u8]| {
+            // Byte by byte: the method of slices takes 400 bytes of code.
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.eq_ignore_ascii_case(b))
+        };
         let position = BACKENDS.iter().position(|row| {
-            wanted.is_none_or(|name| name.eq_ignore_ascii_case(row.name.as_bytes()))
-                && (row.detect)()
+            wanted.is_none_or(|wanted| same(wanted, row.name.as_bytes())) && (row.detect)()
         })?;
         Some(Self::of_row(position))
     }
@@ -190,6 +193,17 @@ impl Backend {
     pub(crate) fn skips_from(backend: Option<Self>) -> usize {
         // Before a backend is active, any length does: skipping changes no answer.
         BACKENDS[Self::index(backend).saturating_sub(1)].skips_from
+    }
+}
+
+/// The names of the backends of this build, with a space before each.
+#[cfg(feature = "std")]
+struct Names;
+
+#[cfg(feature = "std")]
+impl core::fmt::Display for Names {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        BACKENDS.iter().try_for_each(|row| f.write_str(" ").and_then(|()| f.write_str(row.name)))
     }
 }
 

@@ -30,7 +30,7 @@ impl Question for Pack {
     #[inline(always)]
     fn plain<const W: usize, const BLOCK: usize>(x: Long<'_>, rule: &Rule, out: &mut [u8]) -> u64 {
         let (lines, rest) = x.bytes().split_at(x.len() & !63);
-        let word = |block| plain::word::<W>(block, |bits| rule.holds_of::<W>(bits));
+        let word = |block| plain::word::<W, BLOCK>(block, rule);
         for (block, out) in lines.chunks(64 * W).zip(out.chunks_mut(8)) {
             out.copy_from_slice(&word(block).to_le_bytes()[..out.len()]);
         }
