@@ -10,16 +10,29 @@ use crate::format::Special;
 use crate::{Error, Format, Predicate};
 
 impl Format {
-    /// The rule of a predicate, for the kernels.
-    ///
-    /// # Errors
-    /// [`Error::ThresholdFormat`].
+    /// Whether the predicate can be asked of elements of this format.
     #[inline(always)]
-    pub(crate) fn asked(self, predicate: Predicate) -> Result<Asked, Error> {
+    pub(crate) fn check(self, predicate: Predicate) -> Result<(), Error> {
         match predicate {
             #[cfg(feature = "stats")]
-            Predicate::Exceeds(threshold) => threshold.rule_for(self).map(Asked::Made),
-            _ => Ok(Asked::Known(self.rule(predicate))),
+            Predicate::Exceeds(threshold) if threshold.format() != self => {
+                Err(Error::ThresholdFormat { threshold: threshold.format(), elements: self })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The rule of a predicate, for the kernels.
+    ///
+    /// # Panics
+    /// If the predicate has a threshold for elements of another format.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn asked(self, predicate: Predicate) -> Asked {
+        match predicate {
+            #[cfg(feature = "stats")]
+            Predicate::Exceeds(threshold) => Asked::Made(threshold.rule_for(self)),
+            _ => Asked::Known(self.rule(predicate)),
         }
     }
 
@@ -102,30 +115,10 @@ pub(crate) enum Asked {
 }
 
 impl Asked {
-    /// The opposite of the rule of a predicate. `asked` returns those of all predicates.
+    /// This rule or its opposite.
     #[inline(always)]
-    pub(crate) fn opposite(
-        predicate: Predicate,
-        asked: impl Fn(Predicate) -> Result<Self, Error>,
-    ) -> Result<Self, Error> {
-        match predicate {
-            // The usual question, without a copy of a rule.
-            Predicate::Finite => asked(Predicate::NonFinite),
-            _ => asked(predicate).map(|rule| Self::Made(rule.not())),
-        }
-    }
-
-    /// The rule, for a question that returns no error.
-    ///
-    /// # Panics
-    /// If there is none: the predicate has a threshold for elements of another format.
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn or_panic(asked: Result<Self, Error>) -> Self {
-        match asked {
-            Ok(rule) => rule,
-            Err(error) => panic!("{error}"),
-        }
+    pub(crate) fn not_if(self, opposite: bool) -> Self {
+        if opposite { Self::Made(self.not()) } else { self }
     }
 }
 
