@@ -20,25 +20,6 @@ impl<'a> TensorView<'a> {
         Self { tensor: self.tensor.part(first, len), validity, ..*self }
     }
 
-    /// The number of elements of the largest part from element `from` on, at most `most`.
-    pub(super) fn part_len(&self, from: usize, most: usize) -> usize {
-        let most = most.min(self.len() - from);
-        if self.tensor.is_dense() {
-            return most;
-        }
-        let (mut rest, mut inner) = (from, 1);
-        for &size in self.shape().iter().rev() {
-            // The coordinates of this dimension: fewer, if the view is a box itself.
-            let here = size.min(self.len() / inner);
-            let taken = (here - rest % here).min(most / inner);
-            if taken < here || inner * here == self.len() {
-                return taken * inner;
-            }
-            (rest, inner) = (rest / here, inner * here);
-        }
-        inner
-    }
-
     /// The elements, if they are adjacent, in row-major order.
     #[inline(always)]
     pub(super) fn dense(&self) -> Option<&'a [u8]> {

@@ -71,12 +71,6 @@ impl<const N: usize> Dims<N> {
         unsafe { &mut *(core::ptr::from_mut(&mut self.list[..self.rank]) as *mut [Dim]) }
     }
 
-    /// Begins again without dimensions, at another place in input, output and rows.
-    #[inline(always)]
-    pub(super) fn restart(&mut self, input: isize, output: isize, row: isize) {
-        (self.rank, self.input, self.output, self.row) = (0, input, output, row);
-    }
-
     /// The number of coordinates. A broadcast element counts for each of its coordinates.
     pub(super) fn elements(&self) -> usize {
         self.iter().fold(1, |len, dim| len.saturating_mul(dim.size))

@@ -26,7 +26,7 @@ pub(super) unsafe fn mask(
     if rule.constant().is_some() {
         walk.repeat_first();
     }
-    walk.by_output();
+    walk.sort(|dim| dim.output.unsigned_abs());
     let element = walk.element();
     let mut tiles = Tiles::by_output(walk, TILE.min(ROOM / element));
     let mut scratch = Room::<TILE>::new();

@@ -32,7 +32,7 @@ pub use layout::LayoutError;
 pub use mask_view::MaskView;
 pub use rows::{Rows, rows};
 #[cfg(feature = "stats")]
-pub use stats::{stats, stats_of_rows};
+pub use stats::stats;
 pub use tensor::Tensor;
 #[cfg(feature = "stats")]
 pub use walk::gather;

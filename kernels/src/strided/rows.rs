@@ -33,20 +33,13 @@ pub enum Rows<'o> {
 
 impl Rows<'_> {
     /// The number of places.
-    #[must_use]
-    pub fn len(&self) -> usize {
+    fn len(&self) -> usize {
         match self {
             Self::Any(out) => out.len(),
             Self::Count(out) => out.len(),
             Self::Position(out) => out.len(),
             Self::Census(out) => out.len(),
         }
-    }
-
-    /// Whether there is no place.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Sets the answers to those of rows without hits.
@@ -72,35 +65,12 @@ impl Rows<'_> {
         }
     }
 
-    /// Whether the answer is final: no later element of the row can change it.
-    fn is_answered(&self, row: usize) -> bool {
-        match self {
-            Self::Any(out) => out[row],
-            Self::Position(out) => out[row].is_some(),
-            Self::Count(_) | Self::Census(_) => false,
-        }
-    }
-
-    /// Whether the answers of all rows of a tile are final.
+    /// Whether the answers of all rows of a tile are final: no later element can change them.
     fn are_answered(&self, tile: &Tile) -> bool {
-        let mut rows = Tile::at(0, 0, 0);
-        tile.iter().filter(|dim| dim.row == 0).for_each(|dim| rows.push(*dim));
-        let (inner, others) = rows.split_first().map_or((Dim::ONE, &[][..]), |(a, b)| (*a, b));
-        (0..others.iter().map(|dim| dim.size).product()).all(|i| {
-            let first = tile.output + output_of(others, i);
-            (0..inner.size as isize).all(|j| self.is_answered((first + j * inner.output) as usize))
-        })
-    }
-
-    /// The first hit of a row so far, if the question asks for one.
-    fn first(&mut self, row: usize, class: usize) -> Option<&mut Option<usize>> {
         match self {
-            Self::Any(_) | Self::Count(_) => None,
-            Self::Position(out) => Some(&mut out[row]),
-            Self::Census(out) => {
-                let Census { nan, pos_inf, neg_inf } = &mut out[row];
-                Some(&mut [nan, pos_inf, neg_inf][class].first)
-            }
+            Self::Any(out) => all_rows(tile, |row| out[row]),
+            Self::Position(out) => all_rows(tile, |row| out[row].is_some()),
+            Self::Count(_) | Self::Census(_) => false,
         }
     }
 
@@ -111,19 +81,30 @@ impl Rows<'_> {
     /// If there is no such row, or no such class.
     #[inline]
     pub fn add(&mut self, row: usize, class: usize, count: usize, first: impl FnOnce() -> usize) {
-        if let Some(slot @ None) = self.first(row, class) {
-            *slot = Some(first());
-        }
         match self {
             Self::Any(out) => out[row] = true,
             Self::Count(out) => out[row] += count,
-            Self::Position(_) => {}
+            Self::Position(out) => _ = out[row].get_or_insert_with(first),
             Self::Census(out) => {
                 let Census { nan, pos_inf, neg_inf } = &mut out[row];
-                [nan, pos_inf, neg_inf][class].count += count;
+                let found = &mut *[nan, pos_inf, neg_inf][class];
+                found.count += count;
+                found.first.get_or_insert_with(first);
             }
         }
     }
+}
+
+/// Whether `f` holds for all rows of a tile.
+#[inline(always)]
+fn all_rows(tile: &Tile, f: impl Fn(usize) -> bool) -> bool {
+    let mut rows = Tile::at(0, 0, 0);
+    tile.iter().filter(|dim| dim.row == 0).for_each(|dim| rows.push(*dim));
+    let (inner, others) = rows.split_first().map_or((Dim::ONE, &[][..]), |(a, b)| (*a, b));
+    (0..others.iter().map(|dim| dim.size).product()).all(|i| {
+        let first = tile.output + output_of(others, i);
+        (0..inner.size as isize).all(|j| f((first + j * inner.output) as usize))
+    })
 }
 
 /// One answer for each row that runs along dimension `axis`; the rows are in row-major order of the
@@ -165,7 +146,9 @@ pub fn rows(
     let mut scratch = Room::<TILE>::new();
     // Rows of at least this many elements in a tile are answered one by one.
     let long = if matches!(out, Rows::Any(_) | Rows::Position(_)) { 64 } else { 256 };
+    let mut repeats = 1;
     while let Some(hit) = tiles.next_hit(backend, search, &mut |tile| out.are_answered(tile)) {
+        repeats = walk.repeats();
         let (block, tile) = (tiles.block(), tiles.tile());
         if let [run, rows @ ..] = &**tile
             && run.row != 0
@@ -183,8 +166,8 @@ pub fn rows(
             }
         }
     }
-    if walk.repeats() != 1 {
-        out.repeat(walk.repeats());
+    if repeats != 1 {
+        out.repeat(repeats);
     }
 }
 

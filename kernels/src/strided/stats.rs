@@ -54,21 +54,3 @@ fn tally(backend: Backend, walk: &Walk<'_>, numbers: &Numbers) -> Tally {
     }
     all
 }
-
-/// Calls `put` with the number and the statistics of each row that runs along dimension `axis`; the
-/// rows are in row-major order of the other dimensions, and indices count along a row. Rows without
-/// elements are left out. `None` means the active backend.
-///
-/// # Panics
-/// If there is no dimension `axis`.
-pub fn stats_of_rows(
-    backend: Option<Backend>,
-    x: &Tensor<'_>,
-    axis: usize,
-    numbers: &Numbers,
-    mut put: impl FnMut(usize, Stats),
-) {
-    for row in 0..x.len().checked_div(x.sizes()[axis]).unwrap_or(0) {
-        put(row, stats(backend, &x.row(axis, row), numbers));
-    }
-}

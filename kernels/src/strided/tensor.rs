@@ -163,23 +163,21 @@ impl<'a> Tensor<'a> {
         self.layout.border_near(middle)
     }
 
-    /// Row number `row` along dimension `axis`. Rows are numbered in row-major order of the other
-    /// dimensions.
+    /// The elements along dimension `axis` from the one with row-major index `first` on.
     ///
     /// # Panics
-    /// If there is no such dimension, or no such row.
+    /// If there is no such dimension, or if `first` does not begin a row along it.
     #[cfg(feature = "stats")]
     #[must_use]
-    pub fn row(&self, axis: usize, row: usize) -> Self {
-        assert!(!self.is_empty() && axis < self.sizes().len(), "row {row} along axis {axis}");
+    pub fn row(&self, axis: usize, first: usize) -> Self {
         let along = self.layout.dims().find(|(dimension, _)| *dimension == axis);
         let (size, stride, inner) =
             along.map_or((1, 0, self.len()), |(_, dim)| (dim.size, dim.input, dim.output as usize));
-        let first = row / inner * inner * size + row % inner;
-        assert!(first < self.len(), "a row of the tensor");
-        let start =
-            self.start.wrapping_offset(self.layout.offset_of(first) * self.element as isize);
-        Self { start, layout: Layout::flat(size, stride), ..*self }
+        let begins = first < self.len() && (first / inner).is_multiple_of(size);
+        assert!(begins && axis < self.sizes().len(), "no row along axis {axis} begins at {first}");
+        let at = self.layout.offset_of(first).wrapping_mul(self.element as isize);
+        let layout = Layout::flat(size, stride);
+        Self { start: self.start.wrapping_offset(at), layout, ..*self }
     }
 
     #[inline(always)]

@@ -36,7 +36,7 @@ impl<'a> Walk<'a> {
         &mut self,
         mut place: impl FnMut(usize, &Dim) -> Option<(isize, isize)>,
     ) -> &mut Self {
-        self.dims.restart(0, 0, 0);
+        self.dims = Dims::at(0, 0, 0);
         for (axis, dim) in self.x.layout().dims() {
             if let Some((output, row)) = place(axis, &dim) {
                 self.dims.push(Dim { output, row, ..dim });
@@ -57,18 +57,14 @@ impl<'a> Walk<'a> {
         self.place(|_, dim| (dim.input != 0).then_some((0, 0))).by_memory()
     }
 
-    /// Puts the dimensions into the order of memory, those that are broadcast last. Coordinate 0
-    /// comes to lie at the lowest address, except along rows.
+    /// Puts the dimensions into the order of memory, those that are broadcast last.
     pub(super) fn by_memory(&mut self) -> &mut Self {
         self.sort(|dim| dim.input.unsigned_abs().wrapping_sub(1))
     }
 
-    /// [`Walk::by_memory`] in the order of the output.
-    pub(super) fn by_output(&mut self) -> &mut Self {
-        self.sort(|dim| dim.output.unsigned_abs())
-    }
-
-    fn sort(&mut self, key: fn(&Dim) -> usize) -> &mut Self {
+    /// Sorts the dimensions by a key. Coordinate 0 comes to lie at the lowest address, except along
+    /// rows.
+    pub(super) fn sort(&mut self, key: fn(&Dim) -> usize) -> &mut Self {
         self.dims.forwards();
         self.dims.sort(key);
         self.dims.merge();
@@ -124,7 +120,8 @@ pub fn gather<'r>(x: &Tensor<'_>, room: &'r mut [u8]) -> &'r [u8] {
     room
 }
 
-/// A buffer on the stack.
+/// A buffer on the stack, which begins at a cache line.
+#[repr(align(64))]
 pub(super) struct Room<const BYTES: usize>([MaybeUninit<bool>; BYTES]);
 
 impl<const BYTES: usize> Room<BYTES> {
@@ -160,10 +157,10 @@ pub(super) struct Tiles<'w> {
     walk: &'w Walk<'w>,
     /// The size of a tile: the number of coordinates of each dimension.
     sizes: [usize; MOST_DIMENSIONS],
-    /// The first coordinates of the next tile, if there is one, and their place.
+    /// The first coordinates of the next tile, and whether there is one.
     at: [usize; MOST_DIMENSIONS],
-    next: Option<(isize, isize, isize)>,
-    /// Coordinates of `walk`, from the first call of [`Tiles::next`] on.
+    more: bool,
+    /// Coordinates of `walk`.
     tile: Tile,
     room: Room<ROOM>,
     /// Where the block of the last loaded tile begins, if not in `room`, and its bytes.
@@ -230,8 +227,8 @@ impl<'w> Tiles<'w> {
             walk,
             sizes,
             at: [0; MOST_DIMENSIONS],
-            next: (!walk.x.is_empty()).then_some((dims.input, dims.output, dims.row)),
-            tile: Tile::at(0, 0, 0),
+            more: !walk.x.is_empty(),
+            tile: Tile::at(dims.input, dims.output, dims.row),
             room: Room::new(),
             in_place: None,
             bytes: 0,
@@ -241,25 +238,24 @@ impl<'w> Tiles<'w> {
     /// Goes to the next tile. False if there is none.
     #[inline(never)]
     pub(super) fn next(&mut self) -> bool {
-        let Some((mut input, mut output, mut row)) = self.next.take() else { return false };
-        self.tile.restart(input, output, row);
+        let dims = &self.walk.dims;
+        let (mut input, mut output, mut row) = (dims.input, dims.output, dims.row);
+        self.tile = Tile::at(0, 0, 0);
         let mut carry = true;
-        for (i, dim) in self.walk.dims.iter().enumerate() {
+        for (i, dim) in dims.iter().enumerate() {
             let (most, at) = (self.sizes[i], &mut self.at[i]);
-            let size = most.min(dim.size - *at);
+            let (first, size) = (*at as isize, most.min(dim.size - *at));
             self.tile.push(Dim { size, ..*dim });
+            input += dim.input * first;
+            output = output.wrapping_add(dim.output.wrapping_mul(first));
+            row += dim.row * first;
             if carry {
-                let to = if *at + most < dim.size { *at + most } else { 0 };
-                carry = to == 0;
-                let by = to as isize - *at as isize;
-                *at = to;
-                input += dim.input * by;
-                output = output.wrapping_add(dim.output.wrapping_mul(by));
-                row += dim.row * by;
+                carry = *at + size == dim.size;
+                *at = if carry { 0 } else { *at + size };
             }
         }
-        self.next = (!carry).then_some((input, output, row));
-        true
+        (self.tile.input, self.tile.output, self.tile.row) = (input, output, row);
+        core::mem::replace(&mut self.more, !carry)
     }
 
     /// The tile.
@@ -298,7 +294,8 @@ impl<'w> Tiles<'w> {
     pub(super) fn load(&mut self) -> &[u8] {
         let (start, element) = (self.start(), self.walk.element());
         let (mut dims, mut rank) = ([Dim::ONE; TILE_DIMS], 0);
-        let (mut count, mut in_place) = (1, true);
+        // An empty tensor has no element at coordinate 0 either.
+        let (mut count, mut in_place) = (usize::from(!self.walk.x.is_empty()), true);
         for dim in self.tile.iter().filter(|dim| dim.input != 0) {
             let output = count as isize;
             in_place &= dim.input == output;
