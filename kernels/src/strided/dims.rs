@@ -4,7 +4,7 @@ use core::mem::MaybeUninit;
 use core::ops::Deref;
 
 /// One dimension. A step leads from one coordinate to the next.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Dim {
     pub(super) size: usize,
     /// The step in what is read, in elements: the memory of a tensor, or a block of its elements.
@@ -19,6 +19,12 @@ impl Dim {
     /// An absent dimension.
     pub(super) const ONE: Self = Self { size: 1, input: 0, output: 0, row: 0 };
 }
+
+/// What dimensions are sorted by for the order of memory: those that are broadcast come last.
+pub(super) const MEMORY: fn(&Dim) -> usize = |dim| dim.input.unsigned_abs().wrapping_sub(1);
+
+/// What dimensions are sorted by for the order of the output.
+pub(super) const OUTPUT: fn(&Dim) -> usize = |dim| dim.output.unsigned_abs();
 
 /// The most dimensions of a tensor, as in numpy 2.
 pub const MOST_DIMENSIONS: usize = 64;
@@ -140,11 +146,6 @@ impl Tile {
             here *= dim.size as isize;
             goes_on
         })
-    }
-
-    /// The output of element number `i` in the order of the dimensions.
-    pub(super) fn output_of(&self, i: usize) -> usize {
-        self.output.wrapping_add(output_of(self, i)) as usize
     }
 
     /// The dimensions of the block that holds the elements in this order, once each. Inlined, since

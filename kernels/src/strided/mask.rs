@@ -2,8 +2,8 @@
 //! differs from that of indices.
 
 use super::copy::copy_bytes;
-use super::dims::Dim;
-use super::walk::{ROOM, Room, Tiles, Walk};
+use super::dims::{Dim, OUTPUT};
+use super::tensor::{ROOM, Room, Tiles, Walk};
 use crate::backend::Backend;
 use crate::rule::Rule;
 
@@ -26,10 +26,10 @@ pub(super) unsafe fn mask(
     if rule.constant().is_some() {
         walk.repeat_first();
     }
-    walk.sort(|dim| dim.output.unsigned_abs());
+    walk.sort(OUTPUT);
     let element = walk.element();
     let mut tiles = Tiles::by_output(walk, TILE.min(ROOM / element));
-    let mut scratch = Room::<TILE>::new();
+    let mut scratch = Room::<TILE>::NEW;
     while tiles.next() {
         tiles.by_memory();
         let (to, in_order) = (out.wrapping_offset(tiles.tile().output), tiles.tile().in_order());
@@ -42,7 +42,7 @@ pub(super) unsafe fn mask(
         } else {
             let mask = crate::mask_uninit(backend, block, rule, scratch.slots(results));
             let mut dims = tiles.tile().in_block();
-            dims.sort(|dim| dim.output.unsigned_abs());
+            dims.sort(OUTPUT);
             // SAFETY: each byte of the mask, and its output.
             unsafe { copy_bytes(mask.as_ptr().cast(), to, dims.list_mut()) };
         }
@@ -83,7 +83,7 @@ pub(super) fn bits(
     mut offset: usize,
 ) {
     let mut tiles = Tiles::new(walk, STAGE, usize::MAX);
-    let mut room = Room::new();
+    let mut room = Room::NEW;
     while tiles.next() {
         let (x, rule) = in_order(backend, &mut tiles, rule, &mut room);
         crate::bits(backend, x, rule, out, offset);
@@ -94,11 +94,11 @@ pub(super) fn bits(
 /// The output of the first element in the order of the walk for which the rule holds.
 pub(super) fn position(backend: Option<Backend>, walk: &Walk<'_>, rule: &Rule) -> Option<usize> {
     let mut tiles = Tiles::new(walk, TILE, usize::MAX);
-    let mut room = Room::new();
+    let mut room = Room::NEW;
     while tiles.next() {
         let (x, rule) = in_order(backend, &mut tiles, rule, &mut room);
         if let Some(hit) = crate::position(backend, x, rule) {
-            return Some(tiles.tile().output_of(hit));
+            return Some(tiles.output_of(hit));
         }
     }
     None

@@ -1,7 +1,7 @@
 //! Tensors whose elements are not adjacent.
 //!
 //! A [`Tensor`] is memory with sizes and strides, checked when it is made. A question makes a walk
-//! over the tensor, and cuts the walk into tiles (`walk.rs`): long runs of adjacent elements, or at
+//! over the tensor, and cuts the walk into tiles (`tensor/walk.rs`): long runs of adjacent elements, or at
 //! most 16 KiB. The elements of a tile are one block: the memory itself if they lie in one piece, or
 //! else a copy (`copy.rs`). A dense kernel answers for the block. Questions that have few hits begin
 //! with a search for a tile with a hit (`search.rs`). Masks and bits write one result for each
@@ -20,12 +20,11 @@ mod search;
 #[cfg(feature = "stats")]
 mod stats;
 mod tensor;
-mod walk;
 
 use crate::backend::Backend;
 use crate::mask_out::MaskOut;
 use crate::rule::Rule;
-use walk::Walk;
+use tensor::{Tiles, Walk};
 
 pub use dims::MOST_DIMENSIONS;
 pub use layout::LayoutError;
@@ -35,7 +34,7 @@ pub use rows::{Rows, rows};
 pub use stats::stats;
 pub use tensor::Tensor;
 #[cfg(feature = "stats")]
-pub use walk::gather;
+pub use tensor::gather;
 
 /// Writes to each coordinate of `out` the answer for the element at this coordinate: 1 if the rule
 /// holds, otherwise 0. Other bytes keep their values. `None` means the active backend.
@@ -109,6 +108,13 @@ pub fn counts<const RULES: usize>(
     rules: [&Rule; RULES],
 ) -> [usize; RULES] {
     let mut walk = Walk::new(x);
-    let walk = walk.unordered();
-    search::count(backend, walk, search, rules).map(|count| count * walk.repeats())
+    let mut tiles = Tiles::to_search(walk.unordered(), usize::MAX);
+    let mut counts = [0; RULES];
+    while let Some(hit) = tiles.next_hit(backend, search, &mut |_| false) {
+        let rest = &tiles.block()[hit * search.size()..];
+        for (rule, count) in rules.iter().zip(&mut counts) {
+            *count += crate::count(backend, rest, rule);
+        }
+    }
+    counts.map(|count| count * walk.repeats())
 }

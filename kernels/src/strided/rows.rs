@@ -11,9 +11,8 @@
 //!        -->            | row 0, and so on
 //! ```
 
-use super::dims::{Dim, Tile, all_steps, output_of, steps};
-use super::tensor::Tensor;
-use super::walk::{ROOM, Room, Tiles, Walk};
+use super::dims::{Dim, MEMORY, Tile, all_steps, output_of, steps};
+use super::tensor::{ROOM, Room, Tensor, Tiles, Walk};
 use crate::backend::Backend;
 use crate::rule::Rule;
 use crate::{Census, Occurrences};
@@ -141,9 +140,9 @@ pub fn rows(
     out.clear();
     // The first hit of a row comes first, since rows keep their direction. Broadcast rows, which
     // come last, are answered more than once.
-    walk.by_memory();
-    let mut tiles = Tiles::to_search(&walk, TILE.min(ROOM / x.element()));
-    let mut scratch = Room::<TILE>::new();
+    walk.sort(MEMORY);
+    let mut tiles = Tiles::to_search(&walk, TILE.min(ROOM / search.size()));
+    let mut scratch = Room::<TILE>::NEW;
     // Rows of at least this many elements in a tile are answered one by one.
     let long = if matches!(out, Rows::Any(_) | Rows::Position(_)) { 64 } else { 256 };
     let mut repeats = 1;
@@ -160,7 +159,7 @@ pub fn rows(
         }
         for (class, rule) in rules.iter().enumerate() {
             if rules.len() == 1 || crate::position(backend, block, rule).is_some() {
-                let slots = scratch.slots(block.len() / x.element());
+                let slots = scratch.slots(block.len() / search.size());
                 let mask = crate::mask_uninit(backend, block, rule, slots);
                 add_mask(mask, tile.in_block(), class, &mut out);
             }
@@ -263,22 +262,29 @@ fn add_mask(mask: &[bool], mut block: Tile, class: usize, out: &mut Rows<'_>) {
     });
 }
 
+/// Eight bytes of a mask, the first in the lowest bits.
+#[inline(always)]
+fn word(eight: &[bool; 8]) -> u64 {
+    u64::from_le_bytes(eight.map(u8::from))
+}
+
 /// The number of hits.
 #[inline(always)]
 fn count_of(mask: &[bool]) -> usize {
-    let (eights, rest) = mask.as_chunks::<8>();
-    let word = |eight: &[bool; 8]| u64::from_le_bytes(eight.map(u8::from));
-    // The sum of all bytes of a word.
-    let sum = |word: u64| (word.wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
-    eights.iter().map(|eight| sum(word(eight))).sum::<usize>()
-        + rest.iter().filter(|hit| **hit).count()
+    let (eights, rest) = mask.as_chunks();
+    // The multiplication adds up all bytes.
+    let count = |eight| (word(eight).wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
+    eights.iter().map(count).sum::<usize>() + rest.iter().filter(|hit| **hit).count()
 }
 
 /// The number of elements before the first hit.
+#[inline(always)]
 fn first_of(mask: &[bool]) -> usize {
-    let (eights, _) = mask.as_chunks::<8>();
-    let clean = 8 * eights.iter().take_while(|eight| **eight == [false; 8]).count();
-    clean + mask[clean..].iter().take_while(|hit| !**hit).count()
+    let (eights, rest) = mask.as_chunks();
+    match eights.iter().position(|eight| word(eight) != 0) {
+        Some(i) => 8 * i + word(&eights[i]).trailing_zeros() as usize / 8,
+        None => 8 * eights.len() + rest.iter().take_while(|hit| !**hit).count(),
+    }
 }
 
 /// Adds adjacent columns, each of which is part of one row. The compiler vectorises the sums. If

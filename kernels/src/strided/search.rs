@@ -5,7 +5,7 @@
 //! faster than a copy. The elements are copied, and the copy is searched, only if there is a hit.
 
 use super::dims::Tile;
-use super::walk::{ROOM, Tiles, Walk};
+use super::tensor::{ROOM, Tiles, Walk};
 use crate::backend::Backend;
 use crate::rule::Rule;
 
@@ -52,23 +52,5 @@ impl<'w> Tiles<'w> {
 pub(super) fn find(backend: Option<Backend>, walk: &Walk<'_>, rule: &Rule) -> Option<usize> {
     let mut tiles = Tiles::to_search(walk, usize::MAX);
     let hit = tiles.next_hit(backend, rule, &mut |_| false)?;
-    Some(tiles.tile().output_of(hit))
-}
-
-/// Counts the elements for which each rule holds. `search` must hold wherever any of them does.
-pub(super) fn count<const RULES: usize>(
-    backend: Option<Backend>,
-    walk: &Walk<'_>,
-    search: &Rule,
-    rules: [&Rule; RULES],
-) -> [usize; RULES] {
-    let mut counts = [0; RULES];
-    let mut tiles = Tiles::to_search(walk, usize::MAX);
-    while let Some(hit) = tiles.next_hit(backend, search, &mut |_| false) {
-        let rest = &tiles.block()[hit * walk.element()..];
-        for (rule, count) in rules.iter().zip(&mut counts) {
-            *count += crate::count(backend, rest, rule);
-        }
-    }
-    counts
+    Some(tiles.output_of(hit))
 }

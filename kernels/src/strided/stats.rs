@@ -6,8 +6,8 @@ use crate::order::Numbers;
 use crate::rule::{Classes, Rule};
 use crate::stats::{self, Stats, Tally};
 
-use super::walk::{ROOM, Tiles, Walk};
-use super::{Tensor, position};
+use super::position;
+use super::tensor::{ROOM, Tensor, Tiles, Walk};
 
 /// The most bytes of a tile that lies in one piece.
 const LONGEST: usize = 1 << 20;

@@ -1,9 +1,14 @@
-//! The input: elements of one size at the coordinates of a tensor.
+//! The input: elements of one size at the coordinates of a tensor. Only this folder reads them.
 
-use core::fmt;
+mod walk;
+
 use core::marker::PhantomData;
 
 use super::layout::{Layout, LayoutError};
+
+#[cfg(feature = "stats")]
+pub use walk::gather;
+pub(super) use walk::{ROOM, Room, Tiles, Walk};
 
 /// A strided tensor: memory, sizes and strides, and the place of coordinate 0. Every element
 /// exists, and nothing writes to it during `'a`: this is checked once, when the tensor is made.
@@ -11,7 +16,7 @@ use super::layout::{Layout, LayoutError};
 /// Sizes and strides are listed from the outermost dimension to the innermost. Strides are in
 /// elements. They may be negative or 0, and dimensions may overlap. A dimension of size 1 may have
 /// any stride, and a tensor without elements any offset and strides.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Tensor<'a> {
     /// Coordinate 0.
     start: *const u8,
@@ -180,21 +185,6 @@ impl<'a> Tensor<'a> {
         Self { start: self.start.wrapping_offset(at), layout, ..*self }
     }
 
-    #[inline(always)]
-    pub(super) const fn start(&self) -> *const u8 {
-        self.start
-    }
-
-    #[inline(always)]
-    pub(super) const fn element(&self) -> usize {
-        self.element
-    }
-
-    #[inline(always)]
-    pub(super) const fn gaps(&self) -> bool {
-        self.gaps
-    }
-
     pub(super) fn layout(&self) -> &Layout<'a> {
         &self.layout
     }
@@ -205,11 +195,4 @@ impl<'a> Tensor<'a> {
 const fn elements(x: &[u8], element: usize) -> usize {
     assert!(matches!(element, 1 | 2 | 4 | 8), "elements of 1, 2, 4 or 8 bytes");
     x.len() >> element.trailing_zeros()
-}
-
-/// Prints no data, which may be large.
-impl fmt::Debug for Tensor<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tensor").field("layout", &self.layout).finish_non_exhaustive()
-    }
 }
