@@ -24,7 +24,8 @@ mod tensor;
 use crate::backend::Backend;
 use crate::mask_out::MaskOut;
 use crate::rule::Rule;
-use tensor::{Tiles, Walk};
+use mask::{STAGE, TILE, in_order};
+use tensor::{ROOM, Room, Tiles, Walk};
 
 pub use dims::MOST_DIMENSIONS;
 pub use layout::LayoutError;
@@ -74,8 +75,21 @@ pub fn mask(backend: Option<Backend>, x: &Tensor<'_>, rule: &Rule, out: MaskOut<
 ///
 /// # Panics
 /// If `out` ends before the last result; some may have been written then.
-pub fn bits(backend: Option<Backend>, x: &Tensor<'_>, rule: &Rule, out: &mut [u8], offset: usize) {
-    mask::bits(backend, Walk::new(x).row_major(), rule, out, offset);
+pub fn bits(
+    backend: Option<Backend>,
+    x: &Tensor<'_>,
+    rule: &Rule,
+    out: &mut [u8],
+    mut offset: usize,
+) {
+    let mut walk = Walk::new(x);
+    let mut tiles = Tiles::new(walk.row_major(), STAGE, usize::MAX);
+    let mut room = Room::NEW;
+    while tiles.next() {
+        let (block, rule) = in_order(backend, &mut tiles, rule, &mut room);
+        crate::bits(backend, block, rule, out, offset);
+        offset += tiles.tile().elements();
+    }
 }
 
 /// Whether the rule holds for any element. `None` means the active backend.
@@ -95,7 +109,17 @@ pub fn position(backend: Option<Backend>, x: &Tensor<'_>, rule: &Rule) -> Option
         return search::find(backend, &walk, rule);
     }
     // Most tensors have no hit, which a search in the order of memory finds out faster.
-    any(backend, x, rule).then(|| mask::position(backend, &walk, rule)).flatten()
+    if any(backend, x, rule) {
+        let mut tiles = Tiles::new(&walk, TILE, usize::MAX);
+        let mut room = Room::NEW;
+        while tiles.next() {
+            let (block, rule) = in_order(backend, &mut tiles, rule, &mut room);
+            if let Some(hit) = crate::position(backend, block, rule) {
+                return Some(tiles.output_of(hit));
+            }
+        }
+    }
+    None
 }
 
 /// The number of elements for which each rule holds. `search` must hold wherever any of them does.
@@ -108,10 +132,11 @@ pub fn counts<const RULES: usize>(
     rules: [&Rule; RULES],
 ) -> [usize; RULES] {
     let mut walk = Walk::new(x);
-    let mut tiles = Tiles::to_search(walk.unordered(), usize::MAX);
+    let walk = walk.unordered();
+    let mut tiles = Tiles::new(walk, ROOM / walk.element(), usize::MAX);
     let mut counts = [0; RULES];
     while let Some(hit) = tiles.next_hit(backend, search, &mut |_| false) {
-        let rest = &tiles.block()[hit * search.size()..];
+        let rest = &tiles.block()[hit * walk.element()..];
         for (rule, count) in rules.iter().zip(&mut counts) {
             *count += crate::count(backend, rest, rule);
         }

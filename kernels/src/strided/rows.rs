@@ -31,16 +31,6 @@ pub enum Rows<'o> {
 }
 
 impl Rows<'_> {
-    /// The number of places.
-    fn len(&self) -> usize {
-        match self {
-            Self::Any(out) => out.len(),
-            Self::Count(out) => out.len(),
-            Self::Position(out) => out.len(),
-            Self::Census(out) => out.len(),
-        }
-    }
-
     /// Sets the answers to those of rows without hits.
     pub fn clear(&mut self) {
         match self {
@@ -107,13 +97,11 @@ fn all_rows(tile: &Tile, f: impl Fn(usize) -> bool) -> bool {
 }
 
 /// One answer for each row that runs along dimension `axis`; the rows are in row-major order of the
-/// other dimensions. `search` must hold wherever one of `rules` does. `None` means the active
-/// backend.
+/// other dimensions. There are three rules for a census, and one for another question. `search` must
+/// hold wherever one of them does. `None` means the active backend.
 ///
 /// # Panics
-/// If there are not three rules for a census, or one rule for another question, or if there is not
-/// one place for each row. Nothing is written then. For a tensor without elements, any number of
-/// places is accepted.
+/// If there is not one place for each row, at the latest at the first hit without a place.
 pub fn rows(
     backend: Option<Backend>,
     x: &Tensor<'_>,
@@ -122,26 +110,22 @@ pub fn rows(
     rules: &[&Rule],
     mut out: Rows<'_>,
 ) {
-    let needed = if matches!(out, Rows::Census(_)) { 3 } else { 1 };
-    assert!(rules.len() == needed, "{} rules, but {needed} are needed", rules.len());
-    let (mut size, mut distance) = (1, 1usize);
+    let mut distance = 1usize;
     let mut walk = Walk::new(x);
     walk.place(|dimension, dim| {
         if dimension == axis {
-            size = dim.size;
             return (dim.input != 0).then_some((0, 1));
         }
         let output = distance as isize;
         distance = distance.wrapping_mul(dim.size);
         Some((output, 0))
     });
-    let rows = x.len() / size;
-    assert!(x.is_empty() || out.len() == rows, "{rows} rows, but {} places", out.len());
     out.clear();
     // The first hit of a row comes first, since rows keep their direction. Broadcast rows, which
     // come last, are answered more than once.
     walk.sort(MEMORY);
-    let mut tiles = Tiles::to_search(&walk, TILE.min(ROOM / search.size()));
+    let most = TILE.min(ROOM / walk.element());
+    let mut tiles = Tiles::new(&walk, most, most);
     let mut scratch = Room::<TILE>::NEW;
     // Rows of at least this many elements in a tile are answered one by one.
     let long = if matches!(out, Rows::Any(_) | Rows::Position(_)) { 64 } else { 256 };
@@ -159,7 +143,7 @@ pub fn rows(
         }
         for (class, rule) in rules.iter().enumerate() {
             if rules.len() == 1 || crate::position(backend, block, rule).is_some() {
-                let slots = scratch.slots(block.len() / search.size());
+                let slots = &mut scratch.0[..block.len() / walk.element()];
                 let mask = crate::mask_uninit(backend, block, rule, slots);
                 add_mask(mask, tile.in_block(), class, &mut out);
             }

@@ -9,12 +9,7 @@ use super::tensor::{ROOM, Tiles, Walk};
 use crate::backend::Backend;
 use crate::rule::Rule;
 
-impl<'w> Tiles<'w> {
-    /// Tiles for a search: of at most `most` elements, and not more than can be copied.
-    pub(super) fn to_search(walk: &'w Walk<'_>, most: usize) -> Self {
-        Self::new(walk, most.min(ROOM / walk.element()), most)
-    }
-
+impl Tiles<'_> {
     /// Loads the next tile with a hit. Returns the index of the first hit in its block. Leaves out
     /// tiles for which `skip` is true.
     #[inline(never)]
@@ -50,7 +45,7 @@ impl<'w> Tiles<'w> {
 
 /// The output of the first element in the order of the walk for which the rule holds.
 pub(super) fn find(backend: Option<Backend>, walk: &Walk<'_>, rule: &Rule) -> Option<usize> {
-    let mut tiles = Tiles::to_search(walk, usize::MAX);
+    let mut tiles = Tiles::new(walk, ROOM / walk.element(), usize::MAX);
     let hit = tiles.next_hit(backend, rule, &mut |_| false)?;
     Some(tiles.output_of(hit))
 }

@@ -22,7 +22,12 @@ pub fn stats(backend: Option<Backend>, x: &Tensor<'_>, numbers: &Numbers) -> Sta
     }
     let backend = backend.unwrap_or_else(Backend::active);
     let mut walk = Walk::new(x);
-    let mut tally = tally(backend, walk.unordered(), numbers);
+    let walk = walk.unordered();
+    let mut tiles = Tiles::new(walk, ROOM / walk.element(), LONGEST / walk.element());
+    let mut tally = Tally::default();
+    while tiles.next() {
+        tally.add(&stats::tally(backend, tiles.load(), numbers));
+    }
     let repeats = walk.repeats();
     let first = |rule: &Rule| position(Some(backend), x, rule);
     let Census { nan, pos_inf, neg_inf } = &mut tally.census;
@@ -43,14 +48,4 @@ pub fn stats(backend: Option<Backend>, x: &Tensor<'_>, numbers: &Numbers) -> Sta
         (if is_plus { plus } else { numbers.sign }, index)
     };
     Stats::new(&tally, (tally.finite != 0).then(|| tally.keys.map(place)))
-}
-
-/// The tally of the elements of a walk, in its order. The indices mean nothing.
-fn tally(backend: Backend, walk: &Walk<'_>, numbers: &Numbers) -> Tally {
-    let (element, mut all) = (walk.element(), Tally::default());
-    let mut tiles = Tiles::new(walk, ROOM / element, LONGEST / element);
-    while tiles.next() {
-        all.add(&stats::tally(backend, tiles.load(), numbers));
-    }
-    all
 }

@@ -118,16 +118,10 @@ pub fn gather<'r>(x: &Tensor<'_>, room: &'r mut [u8]) -> &'r [u8] {
 
 /// A buffer on the stack, which begins at a cache line.
 #[repr(align(64))]
-pub(crate) struct Room<const BYTES: usize>([MaybeUninit<bool>; BYTES]);
+pub(crate) struct Room<const BYTES: usize>(pub(crate) [MaybeUninit<bool>; BYTES]);
 
 impl<const BYTES: usize> Room<BYTES> {
     pub(crate) const NEW: Self = Self([MaybeUninit::uninit(); BYTES]);
-
-    /// The first bytes, to be written before they are read.
-    #[inline(always)]
-    pub(crate) fn slots(&mut self, bytes: usize) -> &mut [MaybeUninit<bool>] {
-        &mut self.0[..bytes]
-    }
 }
 
 /// The size of the buffer for copied elements, in bytes.
@@ -303,7 +297,7 @@ impl<'w> Tiles<'w> {
         self.bytes = count * element;
         self.in_place = in_place.then_some(start);
         if !in_place {
-            let room = self.room.slots(self.bytes).as_mut_ptr().cast();
+            let room = self.room.0[..self.bytes].as_mut_ptr().cast();
             // SAFETY: elements of a tile, so of the tensor. `room` is ours and has `count` places,
             // one for each.
             unsafe { copy(element, start, room, &mut dims[..rank]) };
