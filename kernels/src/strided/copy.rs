@@ -7,7 +7,6 @@ use super::dims::{Dim, all_steps, steps};
 ///
 /// # Safety
 /// Each element can be read, each place can be written, and none is both.
-#[inline(never)]
 pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &mut [Dim]) {
     if let [inner, outer, ..] = dims
         && (inner.input, inner.output) != (1, 1)
@@ -25,7 +24,6 @@ pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &m
 ///
 /// # Safety
 /// As [`copy`].
-#[inline(never)]
 pub(super) unsafe fn copy_bytes(from: *const u8, to: *mut u8, dims: &mut [Dim]) {
     let inner = dims.first().copied().unwrap_or(Dim::ONE);
     if inner.output == 1
@@ -56,7 +54,6 @@ const SIDE: usize = 8;
 ///
 /// # Safety
 /// As [`copy`].
-#[inline(never)]
 unsafe fn transpose(from: *const u8, to: *mut u8, along: Dim, across: Dim) {
     for column in (0..along.size).step_by(SIDE).map(|column| column.min(along.size - SIDE)) {
         for row in (0..across.size).step_by(SIDE).map(|row| row.min(across.size - SIDE)) {

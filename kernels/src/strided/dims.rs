@@ -64,7 +64,6 @@ impl<const N: usize> Dims<N> {
     ///
     /// # Panics
     /// If there are too many dimensions.
-    #[inline(never)]
     pub(super) fn push(&mut self, dim: Dim) {
         if dim.size != 1 {
             self.list[self.rank].write(dim);
@@ -83,7 +82,6 @@ impl<const N: usize> Dims<N> {
     }
 
     /// Sorts by a key, and keeps the order of equal keys. For few dimensions.
-    #[inline(never)]
     pub(super) fn sort(&mut self, key: fn(&Dim) -> usize) {
         let dims = self.list_mut();
         for i in 1..dims.len() {
@@ -112,7 +110,6 @@ impl Dims {
     }
 
     /// Merges neighbouring dimensions where the outer one continues where the inner one ends.
-    #[inline(never)]
     pub(super) fn merge(&mut self) {
         let mut rank = 0usize;
         let list = self.list_mut();

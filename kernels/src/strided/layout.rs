@@ -215,7 +215,6 @@ impl<'a> Layout<'a> {
     }
 
     /// Checks that every element is among `elements`. There must be at least one.
-    #[inline(never)]
     fn check_bounds(&self, elements: usize, offset: usize) -> Result<(), LayoutError> {
         if offset >= elements {
             return Err(LayoutError::OffsetOutOfBounds { offset, elements });

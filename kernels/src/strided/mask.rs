@@ -53,7 +53,6 @@ pub(super) const STAGE: usize = 16384;
 
 /// The elements of a tile and the rule, or, if the elements do not lie in one piece, their mask
 /// bytes in the order of its dimensions and the rule for a byte of 1.
-#[inline(never)]
 pub(super) fn in_order<'r>(
     backend: Option<Backend>,
     tiles: &'r mut Tiles<'_>,

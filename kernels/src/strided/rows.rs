@@ -158,7 +158,6 @@ pub fn rows(
 const TILE: usize = 4096;
 
 /// Answers the rows of a tile one by one, from the first hit on. Reads only what the answers need.
-#[inline(never)]
 fn by_row(
     backend: Option<Backend>,
     block: &[u8],
@@ -193,7 +192,6 @@ fn by_row(
 }
 
 /// Adds the mask bytes of a block to the answers of its rows.
-#[inline(never)]
 fn add_mask(mask: &[bool], mut block: Tile, class: usize, out: &mut Rows<'_>) {
     if let [rows, along, others @ ..] = &*block
         && (rows.row, rows.input, along.input) == (0, 1, rows.size as isize)
@@ -257,8 +255,9 @@ fn word(eight: &[bool; 8]) -> u64 {
 fn count_of(mask: &[bool]) -> usize {
     let (eights, rest) = mask.as_chunks();
     // The multiplication adds up all bytes.
-    let count = |eight| (word(eight).wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
-    eights.iter().map(count).sum::<usize>() + rest.iter().filter(|hit| **hit).count()
+    let count = |word: u64| (word.wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
+    let words = eights.iter().map(word).filter(|word| *word != 0);
+    words.map(count).sum::<usize>() + rest.iter().filter(|hit| **hit).count()
 }
 
 /// The number of elements before the first hit.
@@ -278,7 +277,6 @@ fn first_of(mask: &[bool]) -> usize {
 /// mask   0 1 0  0 0 0  1 1 0  0 1 0      four runs of three columns
 /// sums   0 1 0  0 0 0  +  1 1 0  0 1 0  =  1 2 0  0 1 0, that is 1 3 0
 /// ```
-#[inline(never)]
 fn columns(mask: &[bool], rows: Dim, place: isize, class: usize, row: usize, out: &mut Rows<'_>) {
     let width = rows.size * (64 / rows.size).max(1);
     let mut room = [0u8; TILE];

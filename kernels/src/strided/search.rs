@@ -12,7 +12,6 @@ use crate::rule::Rule;
 impl Tiles<'_> {
     /// Loads the next tile with a hit. Returns the index of the first hit in its block. Leaves out
     /// tiles for which `skip` is true.
-    #[inline(never)]
     pub(super) fn next_hit(
         &mut self,
         backend: Option<Backend>,

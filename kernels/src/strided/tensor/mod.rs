@@ -141,7 +141,6 @@ impl<'a> Tensor<'a> {
     /// # Panics
     /// If the tensor does not have these elements, or if they must be a box and are not.
     #[must_use]
-    #[inline(never)]
     pub fn part(&self, first: usize, len: usize) -> Self {
         let (layout, at) = self.layout.part(first, len);
         let at = at.wrapping_mul(self.element as isize);

@@ -193,7 +193,6 @@ impl<'w> Tiles<'w> {
 
     /// Takes dimensions in this order, at most the given number of coordinates of each. Ends at the
     /// first dimension that does not fit whole.
-    #[inline(never)]
     fn cut(
         walk: &'w Walk<'_>,
         most: usize,
@@ -223,7 +222,6 @@ impl<'w> Tiles<'w> {
     }
 
     /// Goes to the next tile. False if there is none.
-    #[inline(never)]
     pub(crate) fn next(&mut self) -> bool {
         let dims = &self.walk.dims;
         let (mut input, mut output, mut row) = (dims.input, dims.output, dims.row);
@@ -282,7 +280,6 @@ impl<'w> Tiles<'w> {
     ///
     /// # Panics
     /// If the elements do not lie in one piece, and have more than [`ROOM`] bytes.
-    #[inline(never)]
     pub(crate) fn load(&mut self) -> &[u8] {
         let (start, element) = (self.start(), self.walk.x.element);
         let (mut dims, mut rank) = ([Dim::default(); TILE_DIMS], 0);
@@ -315,7 +312,6 @@ impl<'w> Tiles<'w> {
 
     /// The elements of the tile and all bytes between them, if these may be read and a search of
     /// them takes less time than a copy of the elements.
-    #[inline(never)]
     pub(crate) fn span(&self) -> Option<&[u8]> {
         let (element, count) = (self.walk.x.element, self.tile.elements());
         let copied = match self.tile.first() {
