@@ -126,7 +126,7 @@ impl<'a> TensorView<'a> {
         }
         let window =
             |first, len| Window { first, len, found: self.occurrences_in(first, len, rule) };
-        let Some(x) = self.dense() else { return Some(window(at, self.part_len(at, BOX))) };
+        let Some(x) = self.dense() else { return Some(window(at, self.tensor.part_len(at, BOX))) };
         let hit = kernels::position(self.backend, &x[at * rule.size()..], rule)?;
         if hit >= NEAR {
             *lone = LONE;
@@ -181,7 +181,7 @@ impl<'a> TensorView<'a> {
         let (size, mut room) = (self.format.size_in_bytes(), [0; ROOM]);
         let (mut at, mut stats) = (0, Stats::default());
         while at < self.len() {
-            let part = self.part(at, self.part_len(at, ROOM / size));
+            let part = self.part(at, self.tensor.part_len(at, ROOM / size));
             let tensor = Tensor::flat(strided::gather(&part.tensor, &mut room), size);
             let copy = TensorView { tensor, ..part };
             (at, stats) = (at + part.len(), stats.join(copy.stats_of_valid().behind(at)));

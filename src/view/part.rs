@@ -20,32 +20,6 @@ impl<'a> TensorView<'a> {
         Self { tensor: self.tensor.part(first, len), validity, ..*self }
     }
 
-    /// The number of elements of the largest part from element `from` on, at most `most`.
-    pub(super) fn part_len(&self, from: usize, most: usize) -> usize {
-        let most = most.min(self.len() - from);
-        if self.tensor.is_dense() {
-            return most;
-        }
-        for (inner, here) in self.dimensions() {
-            let taken = (here - from / inner % here).min(most / inner);
-            if taken < here || inner * here == self.len() {
-                return taken * inner;
-            }
-        }
-        most
-    }
-
-    /// The elements inside of one coordinate of each dimension, and the coordinates, innermost
-    /// dimension first. They are fewer than the size if the view is a box.
-    pub(super) fn dimensions(&self) -> impl Iterator<Item = (usize, usize)> {
-        let (len, mut inner) = (self.len(), 1);
-        self.shape().iter().rev().map(move |&size| {
-            let (inside, here) = (inner, size.min(len / inner));
-            inner *= here.max(1);
-            (inside, here)
-        })
-    }
-
     /// The elements, if they are adjacent, in row-major order.
     #[inline(always)]
     pub(super) fn dense(&self) -> Option<&'a [u8]> {

@@ -31,7 +31,7 @@ impl<'a> Positions<'a> {
     /// Computes the bits of the next elements. Returns the number of elements.
     #[inline(never)]
     fn look(&mut self) -> usize {
-        let part = self.view.part(self.from, self.view.part_len(self.from, KNOWN));
+        let part = self.view.part(self.from, self.view.tensor.part_len(self.from, KNOWN));
         self.hits = Hits { bits: [0; KNOWN / 8], first: self.from, word: 0 };
         part.bits_here(&self.rule, &mut self.hits.bits, 0);
         self.from += part.len();

@@ -177,31 +177,22 @@ impl Rows<'_> {
     /// Statistics of the rows. `out` has one place for each.
     #[cfg(feature = "stats")]
     fn stats_here(&self, out: &mut [Stats]) {
-        // `stats_of_rows` leaves out rows without elements.
         out.fill(Stats::default());
-        let (view, format) = (&self.view, self.view.format);
-        if view.validity.is_some() && !view.is_empty() {
-            let rows = out.iter_mut().enumerate();
-            return rows.for_each(|(row, out)| *out = self.stats_of_row(row));
+        if !self.view.is_empty() {
+            out.iter_mut().enumerate().for_each(|(row, out)| *out = self.stats_of_row(row));
         }
-        strided::stats_of_rows(
-            view.backend,
-            &view.tensor,
-            self.axis,
-            format.numbers(),
-            |row, x| {
-                out[row] = Stats::new(x, format);
-            },
-        );
     }
 
-    /// Statistics of one row with nulls. Indices count along the row.
+    /// Statistics of one row. Indices count along the row.
     #[cfg(feature = "stats")]
     fn stats_of_row(&self, row: usize) -> Stats {
         const ROOM: usize = 4096;
         let (size, (inner, _)) = (self.row_len(), self.places());
         let start = row / inner * inner * size + row % inner;
-        let line = self.view.tensor.row(self.axis, row);
+        let line = self.view.tensor.row(self.axis, start);
+        if self.view.validity.is_none() {
+            return TensorView { tensor: line, ..self.view }.stats_here();
+        }
         let mut stats = Stats::default();
         for at in (0..size).step_by(ROOM) {
             let tensor = line.part(at, ROOM.min(size - at));

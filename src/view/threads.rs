@@ -36,22 +36,9 @@ impl Part<'_> {
         self.view.len().saturating_mul(self.view.format.size_in_bytes())
     }
 
-    /// The number of elements before the place nearest to element `middle` at which the part can be
-    /// cut.
-    fn border_near(&self, middle: usize) -> Option<usize> {
-        let len = self.view.len();
-        if self.view.tensor.is_dense() {
-            return (0 < middle && middle < len).then_some(middle);
-        }
-        // The outermost dimension with several coordinates in the part.
-        let several = self.view.dimensions().filter(|(_, coordinates)| *coordinates > 1);
-        let (inner, coordinates) = several.last()?;
-        Some((middle / inner).clamp(1, coordinates - 1) * inner)
-    }
-
     /// Cuts the part at the border nearest to element `middle`, if there is one.
     fn split_at(&self, middle: usize) -> Option<(Self, Self)> {
-        let middle = self.border_near(middle)?;
+        let middle = self.view.tensor.border_near(middle)?;
         let second = self.view.part(middle, self.view.len() - middle);
         let first = Self { view: self.view.part(0, middle), ..*self };
         Some((first, Self { first: self.first + middle, view: second }))
@@ -199,7 +186,7 @@ impl Output for PackedOut<'_> {
     /// No byte may belong to both halves.
     fn cut(&self, part: &Part<'_>, middle: usize) -> Option<usize> {
         let middle = middle.next_multiple_of(BORDER) - self.offset;
-        let middle = part.border_near(middle)?;
+        let middle = part.view.tensor.border_near(middle)?;
         (self.offset + middle).is_multiple_of(8).then_some(middle)
     }
 

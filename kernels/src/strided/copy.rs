@@ -2,22 +2,21 @@
 
 use super::dims::{Dim, all_steps, steps};
 
-/// Copies the element at each coordinate. Elements have `element` bytes; steps are in elements.
+/// Copies the element at each coordinate. Elements have `element` bytes; steps are in elements. May
+/// exchange the first two dimensions.
 ///
 /// # Safety
 /// Each element can be read, each place can be written, and none is both.
-#[inline(never)]
-pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &[Dim]) {
-    let mut inner = dims.first().copied().unwrap_or(Dim::ONE);
-    let mut outer = dims.get(1).copied().unwrap_or(Dim::ONE);
-    let in_one_piece = inner.input == 1 && inner.output == 1;
-    // Long inner loops, and ones that read adjacent elements: far ones share few sets of a cache.
-    let adjacent = outer.input.unsigned_abs() == 1 && outer.size >= 16;
-    if !in_one_piece && (outer.size > inner.size || adjacent) {
-        (inner, outer) = (outer, inner);
+pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &mut [Dim]) {
+    if let [inner, outer, ..] = dims
+        && (inner.input, inner.output) != (1, 1)
+        // Long inner loops, and ones that read adjacent elements: far ones share few sets of a cache.
+        && (outer.size > inner.size || outer.input.unsigned_abs() == 1 && outer.size >= 16)
+    {
+        core::mem::swap(inner, outer);
     }
     // SAFETY: as the caller vouches.
-    unsafe { copy_runs(element, from, to, inner, outer, dims.get(2..).unwrap_or(&[])) }
+    unsafe { copy_runs(element, from, to, dims) }
 }
 
 /// Copies mask bytes to their places: the innermost dimension of `dims` is the one with the least
@@ -25,9 +24,8 @@ pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &[
 ///
 /// # Safety
 /// As [`copy`].
-#[inline(never)]
 pub(super) unsafe fn copy_bytes(from: *const u8, to: *mut u8, dims: &mut [Dim]) {
-    let mut inner = dims.first().copied().unwrap_or(Dim::ONE);
+    let inner = dims.first().copied().unwrap_or(Dim::ONE);
     if inner.output == 1
         && inner.input > 1
         && inner.size >= SIDE
@@ -39,12 +37,13 @@ pub(super) unsafe fn copy_bytes(from: *const u8, to: *mut u8, dims: &mut [Dim]) 
             transpose(from.offset(input), to.offset(output), dims[1], inner);
         });
     }
-    let mut outer = dims.get(1).copied().unwrap_or(Dim::ONE);
-    if inner.size < 16 && inner.size < outer.size {
-        (inner, outer) = (outer, inner);
+    if let [inner, outer, ..] = dims
+        && inner.size < 16.min(outer.size)
+    {
+        core::mem::swap(inner, outer);
     }
     // SAFETY: as the caller vouches.
-    unsafe { copy_runs(1, from, to, inner, outer, dims.get(2..).unwrap_or(&[])) }
+    unsafe { copy_runs(1, from, to, dims) }
 }
 
 /// The side of a square of mask bytes that is transposed at once.
@@ -55,7 +54,6 @@ const SIDE: usize = 8;
 ///
 /// # Safety
 /// As [`copy`].
-#[inline(never)]
 unsafe fn transpose(from: *const u8, to: *mut u8, along: Dim, across: Dim) {
     for column in (0..along.size).step_by(SIDE).map(|column| column.min(along.size - SIDE)) {
         for row in (0..across.size).step_by(SIDE).map(|row| row.min(across.size - SIDE)) {
@@ -87,20 +85,13 @@ fn transposed(mut rows: [u64; SIDE]) -> [u64; SIDE] {
     rows
 }
 
-/// Copies the elements of dimension `inner` for each coordinate of `outer`, and these for each of
-/// the others.
+/// Copies the elements of the first dimension for each coordinate of the second, and these for each
+/// of the others.
 ///
 /// # Safety
 /// As [`copy`].
-#[inline(always)]
-unsafe fn copy_runs(
-    element: usize,
-    from: *const u8,
-    to: *mut u8,
-    inner: Dim,
-    outer: Dim,
-    others: &[Dim],
-) {
+unsafe fn copy_runs(element: usize, from: *const u8, to: *mut u8, dims: &[Dim]) {
+    let [inner, outer] = [0, 1].map(|i| dims.get(i).copied().unwrap_or(Dim::ONE));
     let in_one_piece = inner.input == 1 && inner.output == 1;
     let repeated = element == 1 && inner.input == 0 && inner.output == 1;
     let copy_run = match element {
@@ -112,7 +103,7 @@ unsafe fn copy_runs(
     let step = element as isize;
     let runs = Dim { input: outer.input * step, output: outer.output * step, ..outer };
     let (size, by, to_by) = (inner.size, inner.input * step, inner.output * step);
-    all_steps(others, &mut |input, output, _| {
+    all_steps(dims.get(2..).unwrap_or(&[]), &mut |input, output, _| {
         // SAFETY: coordinates of the other dimensions; the rest is as the caller vouches.
         unsafe {
             let (from, to) = (from.offset(input * step), to.offset(output * step));

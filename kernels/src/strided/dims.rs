@@ -4,7 +4,7 @@ use core::mem::MaybeUninit;
 use core::ops::Deref;
 
 /// One dimension. A step leads from one coordinate to the next.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Dim {
     pub(super) size: usize,
     /// The step in what is read, in elements: the memory of a tensor, or a block of its elements.
@@ -19,6 +19,12 @@ impl Dim {
     /// An absent dimension.
     pub(super) const ONE: Self = Self { size: 1, input: 0, output: 0, row: 0 };
 }
+
+/// What dimensions are sorted by for the order of memory: those that are broadcast come last.
+pub(super) const MEMORY: fn(&Dim) -> usize = |dim| dim.input.unsigned_abs().wrapping_sub(1);
+
+/// What dimensions are sorted by for the order of the output.
+pub(super) const OUTPUT: fn(&Dim) -> usize = |dim| dim.output.unsigned_abs();
 
 /// The most dimensions of a tensor, as in numpy 2.
 pub const MOST_DIMENSIONS: usize = 64;
@@ -58,7 +64,6 @@ impl<const N: usize> Dims<N> {
     ///
     /// # Panics
     /// If there are too many dimensions.
-    #[inline(never)]
     pub(super) fn push(&mut self, dim: Dim) {
         if dim.size != 1 {
             self.list[self.rank].write(dim);
@@ -71,19 +76,12 @@ impl<const N: usize> Dims<N> {
         unsafe { &mut *(core::ptr::from_mut(&mut self.list[..self.rank]) as *mut [Dim]) }
     }
 
-    /// Begins again without dimensions, at another place in input, output and rows.
-    #[inline(always)]
-    pub(super) fn restart(&mut self, input: isize, output: isize, row: isize) {
-        (self.rank, self.input, self.output, self.row) = (0, input, output, row);
-    }
-
     /// The number of coordinates. A broadcast element counts for each of its coordinates.
     pub(super) fn elements(&self) -> usize {
         self.iter().fold(1, |len, dim| len.saturating_mul(dim.size))
     }
 
     /// Sorts by a key, and keeps the order of equal keys. For few dimensions.
-    #[inline(never)]
     pub(super) fn sort(&mut self, key: fn(&Dim) -> usize) {
         let dims = self.list_mut();
         for i in 1..dims.len() {
@@ -112,7 +110,6 @@ impl Dims {
     }
 
     /// Merges neighbouring dimensions where the outer one continues where the inner one ends.
-    #[inline(never)]
     pub(super) fn merge(&mut self) {
         let mut rank = 0usize;
         let list = self.list_mut();
@@ -146,11 +143,6 @@ impl Tile {
             here *= dim.size as isize;
             goes_on
         })
-    }
-
-    /// The output of element number `i` in the order of the dimensions.
-    pub(super) fn output_of(&self, i: usize) -> usize {
-        self.output.wrapping_add(output_of(self, i)) as usize
     }
 
     /// The dimensions of the block that holds the elements in this order, once each. Inlined, since

@@ -215,23 +215,18 @@ impl<'a> Layout<'a> {
     }
 
     /// Checks that every element is among `elements`. There must be at least one.
-    #[inline(never)]
     fn check_bounds(&self, elements: usize, offset: usize) -> Result<(), LayoutError> {
         if offset >= elements {
             return Err(LayoutError::OffsetOutOfBounds { offset, elements });
         }
         let Shape::Strided(sizes, strides) = self.shape else { return Ok(()) };
-        let (mut first, mut last) = (offset, offset);
+        let (mut before, mut after) = (offset, elements - 1 - offset);
         for (dimension, (&size, &stride)) in sizes.iter().zip(strides).enumerate() {
+            let room = if stride < 0 { &mut before } else { &mut after };
             // A number that overflows leads outside of any memory.
             let reach = (size - 1).checked_mul(stride.unsigned_abs());
-            let moved = match reach {
-                Some(reach) if stride < 0 => first.checked_sub(reach).map(|first| (first, last)),
-                Some(reach) => last.checked_add(reach).map(|last| (first, last)),
-                None => None,
-            };
-            (first, last) = moved
-                .filter(|(_, last)| *last < elements)
+            *room = reach
+                .and_then(|reach| room.checked_sub(reach))
                 .ok_or(LayoutError::OutOfBounds { dimension, size, stride, elements })?;
         }
         Ok(())
@@ -269,10 +264,10 @@ impl<'a> Layout<'a> {
         if from.len() != to.len() {
             return Err(LayoutError::OutputRank { input: from.len(), output: to.len() });
         }
-        match (0..from.len()).find(|&dimension| from[dimension] != to[dimension]) {
+        let mut pairs = from.iter().zip(to).enumerate();
+        match pairs.find(|(_, (input, output))| input != output) {
             None => Ok(()),
-            Some(dimension) => {
-                let (input, output) = (from[dimension], to[dimension]);
+            Some((dimension, (&input, &output))) => {
                 Err(LayoutError::OutputSize { dimension, input, output })
             }
         }

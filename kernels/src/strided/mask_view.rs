@@ -1,6 +1,5 @@
 //! The output of a mask, with strides of its own.
 
-use core::fmt;
 use core::marker::PhantomData;
 
 use super::layout::{Layout, LayoutError};
@@ -11,6 +10,7 @@ use crate::mask_out::MaskOut;
 ///
 /// [`MaskOut`], arrays of `bool` of the crate `ndarray` (feature `ndarray`) and `&mut MaskView`
 /// convert into a mask view.
+#[derive(Debug)]
 pub struct MaskView<'o> {
     /// Coordinate 0.
     pub(super) start: *mut u8,
@@ -113,11 +113,5 @@ impl<'o> From<&'o mut MaskView<'_>> for MaskView<'o> {
     fn from(out: &'o mut MaskView<'_>) -> Self {
         // SAFETY: the bytes of `out`, which is ours for `'o`.
         unsafe { Self::from_raw(out.start, out.layout) }
-    }
-}
-
-impl fmt::Debug for MaskView<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MaskView").field("layout", &self.layout).finish_non_exhaustive()
     }
 }

@@ -1,7 +1,7 @@
 //! Tensors whose elements are not adjacent.
 //!
 //! A [`Tensor`] is memory with sizes and strides, checked when it is made. A question makes a walk
-//! over the tensor, and cuts the walk into tiles (`walk.rs`): long runs of adjacent elements, or at
+//! over the tensor, and cuts the walk into tiles (`tensor/walk.rs`): long runs of adjacent elements, or at
 //! most 16 KiB. The elements of a tile are one block: the memory itself if they lie in one piece, or
 //! else a copy (`copy.rs`). A dense kernel answers for the block. Questions that have few hits begin
 //! with a search for a tile with a hit (`search.rs`). Masks and bits write one result for each
@@ -20,22 +20,22 @@ mod search;
 #[cfg(feature = "stats")]
 mod stats;
 mod tensor;
-mod walk;
 
 use crate::backend::Backend;
 use crate::mask_out::MaskOut;
 use crate::rule::Rule;
-use walk::Walk;
+use mask::{STAGE, TILE, in_order};
+use tensor::{ROOM, Room, Tiles, Walk};
 
 pub use dims::MOST_DIMENSIONS;
 pub use layout::LayoutError;
 pub use mask_view::MaskView;
 pub use rows::{Rows, rows};
 #[cfg(feature = "stats")]
-pub use stats::{stats, stats_of_rows};
+pub use stats::stats;
 pub use tensor::Tensor;
 #[cfg(feature = "stats")]
-pub use walk::gather;
+pub use tensor::gather;
 
 /// Writes to each coordinate of `out` the answer for the element at this coordinate: 1 if the rule
 /// holds, otherwise 0. Other bytes keep their values. `None` means the active backend.
@@ -75,8 +75,21 @@ pub fn mask(backend: Option<Backend>, x: &Tensor<'_>, rule: &Rule, out: MaskOut<
 ///
 /// # Panics
 /// If `out` ends before the last result; some may have been written then.
-pub fn bits(backend: Option<Backend>, x: &Tensor<'_>, rule: &Rule, out: &mut [u8], offset: usize) {
-    mask::bits(backend, Walk::new(x).row_major(), rule, out, offset);
+pub fn bits(
+    backend: Option<Backend>,
+    x: &Tensor<'_>,
+    rule: &Rule,
+    out: &mut [u8],
+    mut offset: usize,
+) {
+    let mut walk = Walk::new(x);
+    let mut tiles = Tiles::new(walk.row_major(), STAGE, usize::MAX);
+    let mut room = Room::NEW;
+    while tiles.next() {
+        let (block, rule) = in_order(backend, &mut tiles, rule, &mut room);
+        crate::bits(backend, block, rule, out, offset);
+        offset += tiles.tile().elements();
+    }
 }
 
 /// Whether the rule holds for any element. `None` means the active backend.
@@ -96,7 +109,17 @@ pub fn position(backend: Option<Backend>, x: &Tensor<'_>, rule: &Rule) -> Option
         return search::find(backend, &walk, rule);
     }
     // Most tensors have no hit, which a search in the order of memory finds out faster.
-    any(backend, x, rule).then(|| mask::position(backend, &walk, rule)).flatten()
+    if any(backend, x, rule) {
+        let mut tiles = Tiles::new(&walk, TILE, usize::MAX);
+        let mut room = Room::NEW;
+        while tiles.next() {
+            let (block, rule) = in_order(backend, &mut tiles, rule, &mut room);
+            if let Some(hit) = crate::position(backend, block, rule) {
+                return Some(tiles.output_of(hit));
+            }
+        }
+    }
+    None
 }
 
 /// The number of elements for which each rule holds. `search` must hold wherever any of them does.
@@ -110,5 +133,13 @@ pub fn counts<const RULES: usize>(
 ) -> [usize; RULES] {
     let mut walk = Walk::new(x);
     let walk = walk.unordered();
-    search::count(backend, walk, search, rules).map(|count| count * walk.repeats())
+    let mut tiles = Tiles::new(walk, ROOM / walk.element(), usize::MAX);
+    let mut counts = [0; RULES];
+    while let Some(hit) = tiles.next_hit(backend, search, &mut |_| false) {
+        let rest = &tiles.block()[hit * walk.element()..];
+        for (rule, count) in rules.iter().zip(&mut counts) {
+            *count += crate::count(backend, rest, rule);
+        }
+    }
+    counts.map(|count| count * walk.repeats())
 }

@@ -11,9 +11,8 @@
 //!        -->            | row 0, and so on
 //! ```
 
-use super::dims::{Dim, Tile, all_steps, output_of, steps};
-use super::tensor::Tensor;
-use super::walk::{ROOM, Room, Tiles, Walk};
+use super::dims::{Dim, MEMORY, Tile, all_steps, output_of, steps};
+use super::tensor::{ROOM, Room, Tensor, Tiles, Walk};
 use crate::backend::Backend;
 use crate::rule::Rule;
 use crate::{Census, Occurrences};
@@ -32,23 +31,6 @@ pub enum Rows<'o> {
 }
 
 impl Rows<'_> {
-    /// The number of places.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Any(out) => out.len(),
-            Self::Count(out) => out.len(),
-            Self::Position(out) => out.len(),
-            Self::Census(out) => out.len(),
-        }
-    }
-
-    /// Whether there is no place.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Sets the answers to those of rows without hits.
     pub fn clear(&mut self) {
         match self {
@@ -72,35 +54,12 @@ impl Rows<'_> {
         }
     }
 
-    /// Whether the answer is final: no later element of the row can change it.
-    fn is_answered(&self, row: usize) -> bool {
-        match self {
-            Self::Any(out) => out[row],
-            Self::Position(out) => out[row].is_some(),
-            Self::Count(_) | Self::Census(_) => false,
-        }
-    }
-
-    /// Whether the answers of all rows of a tile are final.
+    /// Whether the answers of all rows of a tile are final: no later element can change them.
     fn are_answered(&self, tile: &Tile) -> bool {
-        let mut rows = Tile::at(0, 0, 0);
-        tile.iter().filter(|dim| dim.row == 0).for_each(|dim| rows.push(*dim));
-        let (inner, others) = rows.split_first().map_or((Dim::ONE, &[][..]), |(a, b)| (*a, b));
-        (0..others.iter().map(|dim| dim.size).product()).all(|i| {
-            let first = tile.output + output_of(others, i);
-            (0..inner.size as isize).all(|j| self.is_answered((first + j * inner.output) as usize))
-        })
-    }
-
-    /// The first hit of a row so far, if the question asks for one.
-    fn first(&mut self, row: usize, class: usize) -> Option<&mut Option<usize>> {
         match self {
-            Self::Any(_) | Self::Count(_) => None,
-            Self::Position(out) => Some(&mut out[row]),
-            Self::Census(out) => {
-                let Census { nan, pos_inf, neg_inf } = &mut out[row];
-                Some(&mut [nan, pos_inf, neg_inf][class].first)
-            }
+            Self::Any(out) => all_rows(tile, |row| out[row]),
+            Self::Position(out) => all_rows(tile, |row| out[row].is_some()),
+            Self::Count(_) | Self::Census(_) => false,
         }
     }
 
@@ -111,29 +70,38 @@ impl Rows<'_> {
     /// If there is no such row, or no such class.
     #[inline]
     pub fn add(&mut self, row: usize, class: usize, count: usize, first: impl FnOnce() -> usize) {
-        if let Some(slot @ None) = self.first(row, class) {
-            *slot = Some(first());
-        }
         match self {
             Self::Any(out) => out[row] = true,
             Self::Count(out) => out[row] += count,
-            Self::Position(_) => {}
+            Self::Position(out) => _ = out[row].get_or_insert_with(first),
             Self::Census(out) => {
                 let Census { nan, pos_inf, neg_inf } = &mut out[row];
-                [nan, pos_inf, neg_inf][class].count += count;
+                let found = &mut *[nan, pos_inf, neg_inf][class];
+                found.count += count;
+                found.first.get_or_insert_with(first);
             }
         }
     }
 }
 
+/// Whether `f` holds for all rows of a tile.
+#[inline(always)]
+fn all_rows(tile: &Tile, f: impl Fn(usize) -> bool) -> bool {
+    let mut rows = Tile::at(0, 0, 0);
+    tile.iter().filter(|dim| dim.row == 0).for_each(|dim| rows.push(*dim));
+    let (inner, others) = rows.split_first().map_or((Dim::ONE, &[][..]), |(a, b)| (*a, b));
+    (0..others.iter().map(|dim| dim.size).product()).all(|i| {
+        let first = tile.output + output_of(others, i);
+        (0..inner.size as isize).all(|j| f((first + j * inner.output) as usize))
+    })
+}
+
 /// One answer for each row that runs along dimension `axis`; the rows are in row-major order of the
-/// other dimensions. `search` must hold wherever one of `rules` does. `None` means the active
-/// backend.
+/// other dimensions. There are three rules for a census, and one for another question. `search` must
+/// hold wherever one of them does. `None` means the active backend.
 ///
 /// # Panics
-/// If there are not three rules for a census, or one rule for another question, or if there is not
-/// one place for each row. Nothing is written then. For a tensor without elements, any number of
-/// places is accepted.
+/// If there is not one place for each row, at the latest at the first hit without a place.
 pub fn rows(
     backend: Option<Backend>,
     x: &Tensor<'_>,
@@ -142,30 +110,28 @@ pub fn rows(
     rules: &[&Rule],
     mut out: Rows<'_>,
 ) {
-    let needed = if matches!(out, Rows::Census(_)) { 3 } else { 1 };
-    assert!(rules.len() == needed, "{} rules, but {needed} are needed", rules.len());
-    let (mut size, mut distance) = (1, 1usize);
+    let mut distance = 1usize;
     let mut walk = Walk::new(x);
     walk.place(|dimension, dim| {
         if dimension == axis {
-            size = dim.size;
             return (dim.input != 0).then_some((0, 1));
         }
         let output = distance as isize;
         distance = distance.wrapping_mul(dim.size);
         Some((output, 0))
     });
-    let rows = x.len() / size;
-    assert!(x.is_empty() || out.len() == rows, "{rows} rows, but {} places", out.len());
     out.clear();
     // The first hit of a row comes first, since rows keep their direction. Broadcast rows, which
     // come last, are answered more than once.
-    walk.by_memory();
-    let mut tiles = Tiles::to_search(&walk, TILE.min(ROOM / x.element()));
-    let mut scratch = Room::<TILE>::new();
+    walk.sort(MEMORY);
+    let most = TILE.min(ROOM / walk.element());
+    let mut tiles = Tiles::new(&walk, most, most);
+    let mut scratch = Room::<TILE>::NEW;
     // Rows of at least this many elements in a tile are answered one by one.
     let long = if matches!(out, Rows::Any(_) | Rows::Position(_)) { 64 } else { 256 };
+    let mut repeats = 1;
     while let Some(hit) = tiles.next_hit(backend, search, &mut |tile| out.are_answered(tile)) {
+        repeats = walk.repeats();
         let (block, tile) = (tiles.block(), tiles.tile());
         if let [run, rows @ ..] = &**tile
             && run.row != 0
@@ -177,14 +143,14 @@ pub fn rows(
         }
         for (class, rule) in rules.iter().enumerate() {
             if rules.len() == 1 || crate::position(backend, block, rule).is_some() {
-                let slots = scratch.slots(block.len() / x.element());
+                let slots = &mut scratch.0[..block.len() / walk.element()];
                 let mask = crate::mask_uninit(backend, block, rule, slots);
                 add_mask(mask, tile.in_block(), class, &mut out);
             }
         }
     }
-    if walk.repeats() != 1 {
-        out.repeat(walk.repeats());
+    if repeats != 1 {
+        out.repeat(repeats);
     }
 }
 
@@ -192,7 +158,6 @@ pub fn rows(
 const TILE: usize = 4096;
 
 /// Answers the rows of a tile one by one, from the first hit on. Reads only what the answers need.
-#[inline(never)]
 fn by_row(
     backend: Option<Backend>,
     block: &[u8],
@@ -227,7 +192,6 @@ fn by_row(
 }
 
 /// Adds the mask bytes of a block to the answers of its rows.
-#[inline(never)]
 fn add_mask(mask: &[bool], mut block: Tile, class: usize, out: &mut Rows<'_>) {
     if let [rows, along, others @ ..] = &*block
         && (rows.row, rows.input, along.input) == (0, 1, rows.size as isize)
@@ -280,22 +244,30 @@ fn add_mask(mask: &[bool], mut block: Tile, class: usize, out: &mut Rows<'_>) {
     });
 }
 
+/// Eight bytes of a mask, the first in the lowest bits.
+#[inline(always)]
+fn word(eight: &[bool; 8]) -> u64 {
+    u64::from_le_bytes(eight.map(u8::from))
+}
+
 /// The number of hits.
 #[inline(always)]
 fn count_of(mask: &[bool]) -> usize {
-    let (eights, rest) = mask.as_chunks::<8>();
-    let word = |eight: &[bool; 8]| u64::from_le_bytes(eight.map(u8::from));
-    // The sum of all bytes of a word.
-    let sum = |word: u64| (word.wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
-    eights.iter().map(|eight| sum(word(eight))).sum::<usize>()
-        + rest.iter().filter(|hit| **hit).count()
+    let (eights, rest) = mask.as_chunks();
+    // The multiplication adds up all bytes.
+    let count = |word: u64| (word.wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
+    let words = eights.iter().map(word).filter(|word| *word != 0);
+    words.map(count).sum::<usize>() + rest.iter().filter(|hit| **hit).count()
 }
 
 /// The number of elements before the first hit.
+#[inline(always)]
 fn first_of(mask: &[bool]) -> usize {
-    let (eights, _) = mask.as_chunks::<8>();
-    let clean = 8 * eights.iter().take_while(|eight| **eight == [false; 8]).count();
-    clean + mask[clean..].iter().take_while(|hit| !**hit).count()
+    let (eights, rest) = mask.as_chunks();
+    match eights.iter().position(|eight| word(eight) != 0) {
+        Some(i) => 8 * i + word(&eights[i]).trailing_zeros() as usize / 8,
+        None => 8 * eights.len() + rest.iter().take_while(|hit| !**hit).count(),
+    }
 }
 
 /// Adds adjacent columns, each of which is part of one row. The compiler vectorises the sums. If
@@ -305,7 +277,6 @@ fn first_of(mask: &[bool]) -> usize {
 /// mask   0 1 0  0 0 0  1 1 0  0 1 0      four runs of three columns
 /// sums   0 1 0  0 0 0  +  1 1 0  0 1 0  =  1 2 0  0 1 0, that is 1 3 0
 /// ```
-#[inline(never)]
 fn columns(mask: &[bool], rows: Dim, place: isize, class: usize, row: usize, out: &mut Rows<'_>) {
     let width = rows.size * (64 / rows.size).max(1);
     let mut room = [0u8; TILE];

@@ -6,8 +6,8 @@ use crate::numbers::Numbers;
 use crate::rule::{Classes, Rule};
 use crate::stats::{self, Stats, Tally};
 
-use super::walk::{ROOM, Tiles, Walk};
-use super::{Tensor, position};
+use super::position;
+use super::tensor::{ROOM, Tensor, Tiles, Walk};
 
 /// The most bytes of a tile that lies in one piece.
 const LONGEST: usize = 1 << 20;
@@ -22,7 +22,12 @@ pub fn stats(backend: Option<Backend>, x: &Tensor<'_>, numbers: &Numbers) -> Sta
     }
     let backend = backend.unwrap_or_else(Backend::active);
     let mut walk = Walk::new(x);
-    let mut tally = tally(backend, walk.unordered(), numbers);
+    let walk = walk.unordered();
+    let mut tiles = Tiles::new(walk, ROOM / walk.element(), LONGEST / walk.element());
+    let mut tally = Tally::default();
+    while tiles.next() {
+        tally.add(&stats::tally(backend, tiles.load(), numbers));
+    }
     let repeats = walk.repeats();
     let first = |rule: &Rule| position(Some(backend), x, rule);
     let Census { nan, pos_inf, neg_inf } = &mut tally.census;
@@ -43,32 +48,4 @@ pub fn stats(backend: Option<Backend>, x: &Tensor<'_>, numbers: &Numbers) -> Sta
         (if is_plus { plus } else { numbers.sign }, index)
     };
     Stats::new(&tally, (tally.finite != 0).then(|| tally.keys.map(place)))
-}
-
-/// The tally of the elements of a walk, in its order. The indices mean nothing.
-fn tally(backend: Backend, walk: &Walk<'_>, numbers: &Numbers) -> Tally {
-    let (element, mut all) = (walk.element(), Tally::default());
-    let mut tiles = Tiles::new(walk, ROOM / element, LONGEST / element);
-    while tiles.next() {
-        all.add(&stats::tally(backend, tiles.load(), numbers));
-    }
-    all
-}
-
-/// Calls `put` with the number and the statistics of each row that runs along dimension `axis`; the
-/// rows are in row-major order of the other dimensions, and indices count along a row. Rows without
-/// elements are left out. `None` means the active backend.
-///
-/// # Panics
-/// If there is no dimension `axis`.
-pub fn stats_of_rows(
-    backend: Option<Backend>,
-    x: &Tensor<'_>,
-    axis: usize,
-    numbers: &Numbers,
-    mut put: impl FnMut(usize, Stats),
-) {
-    for row in 0..x.len().checked_div(x.sizes()[axis]).unwrap_or(0) {
-        put(row, stats(backend, &x.row(axis, row), numbers));
-    }
 }

@@ -1,9 +1,14 @@
-//! The input: elements of one size at the coordinates of a tensor.
+//! The input: elements of one size at the coordinates of a tensor. Only this folder reads them.
 
-use core::fmt;
+mod walk;
+
 use core::marker::PhantomData;
 
 use super::layout::{Layout, LayoutError};
+
+#[cfg(feature = "stats")]
+pub use walk::gather;
+pub(super) use walk::{ROOM, Room, Tiles, Walk};
 
 /// A strided tensor: memory, sizes and strides, and the place of coordinate 0. Every element
 /// exists, and nothing writes to it during `'a`: this is checked once, when the tensor is made.
@@ -11,7 +16,7 @@ use super::layout::{Layout, LayoutError};
 /// Sizes and strides are listed from the outermost dimension to the innermost. Strides are in
 /// elements. They may be negative or 0, and dimensions may overlap. A dimension of size 1 may have
 /// any stride, and a tensor without elements any offset and strides.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Tensor<'a> {
     /// Coordinate 0.
     start: *const u8,
@@ -136,7 +141,6 @@ impl<'a> Tensor<'a> {
     /// # Panics
     /// If the tensor does not have these elements, or if they must be a box and are not.
     #[must_use]
-    #[inline(never)]
     pub fn part(&self, first: usize, len: usize) -> Self {
         let (layout, at) = self.layout.part(first, len);
         let at = at.wrapping_mul(self.element as isize);
@@ -163,38 +167,21 @@ impl<'a> Tensor<'a> {
         self.layout.border_near(middle)
     }
 
-    /// Row number `row` along dimension `axis`. Rows are numbered in row-major order of the other
-    /// dimensions.
+    /// The elements along dimension `axis` from the one with row-major index `first` on.
     ///
     /// # Panics
-    /// If there is no such dimension, or no such row.
+    /// If there is no such dimension, or if `first` does not begin a row along it.
     #[cfg(feature = "stats")]
     #[must_use]
-    pub fn row(&self, axis: usize, row: usize) -> Self {
-        assert!(!self.is_empty() && axis < self.sizes().len(), "row {row} along axis {axis}");
+    pub fn row(&self, axis: usize, first: usize) -> Self {
         let along = self.layout.dims().find(|(dimension, _)| *dimension == axis);
         let (size, stride, inner) =
             along.map_or((1, 0, self.len()), |(_, dim)| (dim.size, dim.input, dim.output as usize));
-        let first = row / inner * inner * size + row % inner;
-        assert!(first < self.len(), "a row of the tensor");
-        let start =
-            self.start.wrapping_offset(self.layout.offset_of(first) * self.element as isize);
-        Self { start, layout: Layout::flat(size, stride), ..*self }
-    }
-
-    #[inline(always)]
-    pub(super) const fn start(&self) -> *const u8 {
-        self.start
-    }
-
-    #[inline(always)]
-    pub(super) const fn element(&self) -> usize {
-        self.element
-    }
-
-    #[inline(always)]
-    pub(super) const fn gaps(&self) -> bool {
-        self.gaps
+        let begins = first < self.len() && (first / inner).is_multiple_of(size);
+        assert!(begins && axis < self.sizes().len(), "no row along axis {axis} begins at {first}");
+        let at = self.layout.offset_of(first).wrapping_mul(self.element as isize);
+        let layout = Layout::flat(size, stride);
+        Self { start: self.start.wrapping_offset(at), layout, ..*self }
     }
 
     pub(super) fn layout(&self) -> &Layout<'a> {
@@ -207,11 +194,4 @@ impl<'a> Tensor<'a> {
 const fn elements(x: &[u8], element: usize) -> usize {
     assert!(matches!(element, 1 | 2 | 4 | 8), "elements of 1, 2, 4 or 8 bytes");
     x.len() >> element.trailing_zeros()
-}
-
-/// Prints no data, which may be large.
-impl fmt::Debug for Tensor<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tensor").field("layout", &self.layout).finish_non_exhaustive()
-    }
 }

@@ -11,12 +11,12 @@
 
 use core::mem::MaybeUninit;
 
-use super::copy::copy;
-use super::dims::{Dim, Dims, MOST_DIMENSIONS, TILE_DIMS, Tile};
-use super::tensor::Tensor;
+use super::super::copy::copy;
+use super::super::dims::{self, Dim, Dims, MOST_DIMENSIONS, TILE_DIMS, Tile};
+use super::Tensor;
 
 /// Elements of a tensor in the order of a question.
-pub(super) struct Walk<'a> {
+pub(crate) struct Walk<'a> {
     x: Tensor<'a>,
     /// Each coordinate is an element of `x`, unless `x` is empty.
     dims: Dims,
@@ -25,19 +25,19 @@ pub(super) struct Walk<'a> {
 impl<'a> Walk<'a> {
     /// Coordinate 0 alone. Inlined, since a walk is too large to be moved.
     #[inline(always)]
-    pub(super) const fn new(x: &Tensor<'a>) -> Self {
+    pub(crate) const fn new(x: &Tensor<'a>) -> Self {
         Self { x: *x, dims: Dims::at(0, 0, 0) }
     }
 
     /// The elements in row-major order. `place` gets the number of each dimension and the dimension,
     /// whose output is the row-major index. It returns the steps in the output of the walk and in
     /// the index along a row. `None` leaves out all coordinates but 0.
-    pub(super) fn place(
+    pub(crate) fn place(
         &mut self,
         mut place: impl FnMut(usize, &Dim) -> Option<(isize, isize)>,
     ) -> &mut Self {
-        self.dims.restart(0, 0, 0);
-        for (axis, dim) in self.x.layout().dims() {
+        self.dims = Dims::at(0, 0, 0);
+        for (axis, dim) in self.x.layout.dims() {
             if let Some((output, row)) = place(axis, &dim) {
                 self.dims.push(Dim { output, row, ..dim });
             }
@@ -47,28 +47,19 @@ impl<'a> Walk<'a> {
     }
 
     /// The elements in row-major order. The output is the row-major index.
-    pub(super) fn row_major(&mut self) -> &mut Self {
+    pub(crate) fn row_major(&mut self) -> &mut Self {
         self.place(|_, dim| Some((dim.output, 0)))
     }
 
     /// The elements in the order of memory, each that is broadcast once, for questions that do not
     /// depend on order. Their outputs mean nothing.
-    pub(super) fn unordered(&mut self) -> &mut Self {
-        self.place(|_, dim| (dim.input != 0).then_some((0, 0))).by_memory()
+    pub(crate) fn unordered(&mut self) -> &mut Self {
+        self.place(|_, dim| (dim.input != 0).then_some((0, 0))).sort(dims::MEMORY)
     }
 
-    /// Puts the dimensions into the order of memory, those that are broadcast last. Coordinate 0
-    /// comes to lie at the lowest address, except along rows.
-    pub(super) fn by_memory(&mut self) -> &mut Self {
-        self.sort(|dim| dim.input.unsigned_abs().wrapping_sub(1))
-    }
-
-    /// [`Walk::by_memory`] in the order of the output.
-    pub(super) fn by_output(&mut self) -> &mut Self {
-        self.sort(|dim| dim.output.unsigned_abs())
-    }
-
-    fn sort(&mut self, key: fn(&Dim) -> usize) -> &mut Self {
+    /// Sorts the dimensions by a key. Coordinate 0 comes to lie at the lowest address, except along
+    /// rows.
+    pub(crate) fn sort(&mut self, key: fn(&Dim) -> usize) -> &mut Self {
         self.dims.forwards();
         self.dims.sort(key);
         self.dims.merge();
@@ -76,12 +67,12 @@ impl<'a> Walk<'a> {
     }
 
     /// Takes the element of coordinate 0 at each coordinate.
-    pub(super) fn repeat_first(&mut self) {
+    pub(crate) fn repeat_first(&mut self) {
         self.dims.list_mut().iter_mut().for_each(|dim| dim.input = 0);
     }
 
     /// Whether each step leads beyond all elements of the dimensions inside.
-    pub(super) fn is_ascending(&self) -> bool {
+    pub(crate) fn is_ascending(&self) -> bool {
         let mut reach = 0;
         self.dims.iter().all(|dim| {
             let before = reach;
@@ -91,13 +82,13 @@ impl<'a> Walk<'a> {
     }
 
     /// How often the tensor repeats each element of the walk: in dimensions that were left out.
-    pub(super) fn repeats(&self) -> usize {
+    pub(crate) fn repeats(&self) -> usize {
         self.x.len() / self.dims.elements()
     }
 
     /// Bytes of an element.
-    pub(super) const fn element(&self) -> usize {
-        self.x.element()
+    pub(crate) const fn element(&self) -> usize {
+        self.x.element
     }
 }
 
@@ -108,14 +99,15 @@ impl<'a> Walk<'a> {
 /// If `room` is too short, or if more than 16 dimensions are left after neighbours are merged.
 #[cfg(feature = "stats")]
 pub fn gather<'r>(x: &Tensor<'_>, room: &'r mut [u8]) -> &'r [u8] {
-    let (element, room) = (x.element(), &mut room[..x.len() * x.element()]);
+    let (element, room) = (x.element, &mut room[..x.len() * x.element]);
     let mut walk = Walk::new(x);
     walk.row_major();
-    let (inner, outer) = walk.dims.split_at(walk.dims.len().min(TILE_DIMS));
+    let dims = walk.dims.list_mut();
+    let (inner, outer) = dims.split_at_mut(dims.len().min(TILE_DIMS));
     let to = room.as_mut_ptr();
     if !x.is_empty() {
-        super::dims::all_steps(outer, &mut |input, output, _| {
-            let from = x.start().wrapping_offset(input * element as isize);
+        dims::all_steps(outer, &mut |input, output, _| {
+            let from = x.start.wrapping_offset(input * element as isize);
             // SAFETY: elements of the tensor. `room` is ours and has a place for each, so no
             // element lies in `room`.
             unsafe { copy(element, from, to.offset(output * element as isize), inner) };
@@ -124,24 +116,16 @@ pub fn gather<'r>(x: &Tensor<'_>, room: &'r mut [u8]) -> &'r [u8] {
     room
 }
 
-/// A buffer on the stack.
-pub(super) struct Room<const BYTES: usize>([MaybeUninit<bool>; BYTES]);
+/// A buffer on the stack, which begins at a cache line.
+#[repr(align(64))]
+pub(crate) struct Room<const BYTES: usize>(pub(crate) [MaybeUninit<bool>; BYTES]);
 
 impl<const BYTES: usize> Room<BYTES> {
-    #[inline(always)]
-    pub(super) const fn new() -> Self {
-        Self([MaybeUninit::uninit(); BYTES])
-    }
-
-    /// The first bytes, to be written before they are read.
-    #[inline(always)]
-    pub(super) fn slots(&mut self, bytes: usize) -> &mut [MaybeUninit<bool>] {
-        &mut self.0[..bytes]
-    }
+    pub(crate) const NEW: Self = Self([MaybeUninit::uninit(); BYTES]);
 }
 
 /// The size of the buffer for copied elements, in bytes.
-pub(super) const ROOM: usize = 16384;
+pub(crate) const ROOM: usize = 16384;
 
 /// A run of at least this many adjacent bytes is not copied together with others.
 const LONG: usize = 2048;
@@ -156,14 +140,14 @@ const PER_ELEMENT: usize = 64;
 const PER_RUN: usize = 128;
 
 /// The tiles of a walk, one after the other. Tiles along the first dimension are consecutive.
-pub(super) struct Tiles<'w> {
+pub(crate) struct Tiles<'w> {
     walk: &'w Walk<'w>,
     /// The size of a tile: the number of coordinates of each dimension.
     sizes: [usize; MOST_DIMENSIONS],
-    /// The first coordinates of the next tile, if there is one, and their place.
+    /// The first coordinates of the next tile, and whether there is one.
     at: [usize; MOST_DIMENSIONS],
-    next: Option<(isize, isize, isize)>,
-    /// Coordinates of `walk`, from the first call of [`Tiles::next`] on.
+    more: bool,
+    /// Coordinates of `walk`.
     tile: Tile,
     room: Room<ROOM>,
     /// Where the block of the last loaded tile begins, if not in `room`, and its bytes.
@@ -174,11 +158,11 @@ pub(super) struct Tiles<'w> {
 impl<'w> Tiles<'w> {
     /// Tiles of at most `most` elements. A long run of adjacent elements is a tile of its own, of
     /// at most `longest` elements.
-    pub(super) fn new(walk: &'w Walk<'_>, most: usize, longest: usize) -> Self {
+    pub(crate) fn new(walk: &'w Walk<'_>, most: usize, longest: usize) -> Self {
         let dims = &walk.dims;
         let is_long = dims.first().is_some_and(|run| {
             run.input == 1
-                && run.size * walk.element() >= LONG
+                && run.size * walk.x.element >= LONG
                 && dims.get(1).is_none_or(|next| next.input != run.size as isize)
         });
         let (rank, most) = if is_long { (1, longest) } else { (dims.len(), most) };
@@ -186,7 +170,7 @@ impl<'w> Tiles<'w> {
     }
 
     /// For a walk by output. If the input has another order, tiles are long in both orders.
-    pub(super) fn by_output(walk: &'w Walk<'_>, most: usize) -> Self {
+    pub(crate) fn by_output(walk: &'w Walk<'_>, most: usize) -> Self {
         let dims = &walk.dims;
         let along = (0..dims.len())
             .filter(|&i| dims[i].input != 0)
@@ -209,7 +193,6 @@ impl<'w> Tiles<'w> {
 
     /// Takes dimensions in this order, at most the given number of coordinates of each. Ends at the
     /// first dimension that does not fit whole.
-    #[inline(never)]
     fn cut(
         walk: &'w Walk<'_>,
         most: usize,
@@ -230,45 +213,48 @@ impl<'w> Tiles<'w> {
             walk,
             sizes,
             at: [0; MOST_DIMENSIONS],
-            next: (!walk.x.is_empty()).then_some((dims.input, dims.output, dims.row)),
-            tile: Tile::at(0, 0, 0),
-            room: Room::new(),
+            more: !walk.x.is_empty(),
+            tile: Tile::at(dims.input, dims.output, dims.row),
+            room: Room::NEW,
             in_place: None,
             bytes: 0,
         }
     }
 
     /// Goes to the next tile. False if there is none.
-    #[inline(never)]
-    pub(super) fn next(&mut self) -> bool {
-        let Some((mut input, mut output, mut row)) = self.next.take() else { return false };
-        self.tile.restart(input, output, row);
+    pub(crate) fn next(&mut self) -> bool {
+        let dims = &self.walk.dims;
+        let (mut input, mut output, mut row) = (dims.input, dims.output, dims.row);
+        self.tile = Tile::at(0, 0, 0);
         let mut carry = true;
-        for (i, dim) in self.walk.dims.iter().enumerate() {
+        for (i, dim) in dims.iter().enumerate() {
             let (most, at) = (self.sizes[i], &mut self.at[i]);
-            let size = most.min(dim.size - *at);
+            let (first, size) = (*at as isize, most.min(dim.size - *at));
             self.tile.push(Dim { size, ..*dim });
+            input += dim.input * first;
+            output = output.wrapping_add(dim.output.wrapping_mul(first));
+            row += dim.row * first;
             if carry {
-                let to = if *at + most < dim.size { *at + most } else { 0 };
-                carry = to == 0;
-                let by = to as isize - *at as isize;
-                *at = to;
-                input += dim.input * by;
-                output = output.wrapping_add(dim.output.wrapping_mul(by));
-                row += dim.row * by;
+                carry = *at + size == dim.size;
+                *at = if carry { 0 } else { *at + size };
             }
         }
-        self.next = (!carry).then_some((input, output, row));
-        true
+        (self.tile.input, self.tile.output, self.tile.row) = (input, output, row);
+        core::mem::replace(&mut self.more, !carry)
     }
 
     /// The tile.
-    pub(super) const fn tile(&self) -> &Tile {
+    pub(crate) const fn tile(&self) -> &Tile {
         &self.tile
     }
 
+    /// The output of element number `i` of the tile, in the order of its dimensions.
+    pub(crate) fn output_of(&self, i: usize) -> usize {
+        self.tile.output.wrapping_add(dims::output_of(&self.tile, i)) as usize
+    }
+
     /// A walk over the tile alone, in the order of its dimensions, with adjacent outputs.
-    pub(super) fn walk_of_tile(&self) -> Walk<'w> {
+    pub(crate) fn walk_of_tile(&self) -> Walk<'w> {
         let mut dims = Dims::at(self.tile.input, 0, 0);
         let mut output = 1;
         for &dim in &*self.tile {
@@ -278,15 +264,15 @@ impl<'w> Tiles<'w> {
         Walk { x: self.walk.x, dims }
     }
 
-    /// Puts the dimensions of the tile into the order of memory.
-    pub(super) fn by_memory(&mut self) {
+    /// Puts the dimensions of the tile into the order of memory, those that are broadcast first.
+    pub(crate) fn by_memory(&mut self) {
         self.tile.sort(|dim| dim.input as usize);
     }
 
     /// Coordinate 0 of the tile.
     fn start(&self) -> *const u8 {
         let x = &self.walk.x;
-        x.start().wrapping_offset(self.tile.input.wrapping_mul(x.element() as isize))
+        x.start.wrapping_offset(self.tile.input.wrapping_mul(x.element as isize))
     }
 
     /// Loads the elements of the tile into one block, in the order of its dimensions, the innermost
@@ -294,11 +280,11 @@ impl<'w> Tiles<'w> {
     ///
     /// # Panics
     /// If the elements do not lie in one piece, and have more than [`ROOM`] bytes.
-    #[inline(never)]
-    pub(super) fn load(&mut self) -> &[u8] {
-        let (start, element) = (self.start(), self.walk.element());
-        let (mut dims, mut rank) = ([Dim::ONE; TILE_DIMS], 0);
-        let (mut count, mut in_place) = (1, true);
+    pub(crate) fn load(&mut self) -> &[u8] {
+        let (start, element) = (self.start(), self.walk.x.element);
+        let (mut dims, mut rank) = ([Dim::default(); TILE_DIMS], 0);
+        // An empty tensor has no element at coordinate 0 either.
+        let (mut count, mut in_place) = (usize::from(!self.walk.x.is_empty()), true);
         for dim in self.tile.iter().filter(|dim| dim.input != 0) {
             let output = count as isize;
             in_place &= dim.input == output;
@@ -308,16 +294,16 @@ impl<'w> Tiles<'w> {
         self.bytes = count * element;
         self.in_place = in_place.then_some(start);
         if !in_place {
-            let room = self.room.slots(self.bytes).as_mut_ptr().cast();
+            let room = self.room.0[..self.bytes].as_mut_ptr().cast();
             // SAFETY: elements of a tile, so of the tensor. `room` is ours and has `count` places,
             // one for each.
-            unsafe { copy(element, start, room, &dims[..rank]) };
+            unsafe { copy(element, start, room, &mut dims[..rank]) };
         }
         self.block()
     }
 
     /// The elements of the last tile that was loaded. Their steps are those of [`Tile::in_block`].
-    pub(super) fn block(&self) -> &[u8] {
+    pub(crate) fn block(&self) -> &[u8] {
         let start = self.in_place.unwrap_or(self.room.0.as_ptr().cast());
         // SAFETY: elements of the tensor that lie in one piece, or bytes of `room` that `load` has
         // written. Both stay until the next `load`, which takes `&mut self`.
@@ -326,9 +312,8 @@ impl<'w> Tiles<'w> {
 
     /// The elements of the tile and all bytes between them, if these may be read and a search of
     /// them takes less time than a copy of the elements.
-    #[inline(never)]
-    pub(super) fn span(&self) -> Option<&[u8]> {
-        let (element, count) = (self.walk.element(), self.tile.elements());
+    pub(crate) fn span(&self) -> Option<&[u8]> {
+        let (element, count) = (self.walk.x.element, self.tile.elements());
         let copied = match self.tile.first() {
             Some(run) if run.input == 1 => {
                 (count / run.size * PER_RUN).saturating_add(count.saturating_mul(2 * element))
@@ -341,7 +326,7 @@ impl<'w> Tiles<'w> {
         let pays = forwards && count < span && span.saturating_mul(element) <= copied;
         // SAFETY: no dimension runs backwards, so these are the bytes from the first element to the
         // last, which `gaps` allows to read.
-        (pays && self.walk.x.gaps())
+        (pays && self.walk.x.gaps)
             .then(|| unsafe { core::slice::from_raw_parts(self.start(), span * element) })
     }
 }
