@@ -40,8 +40,8 @@ pub(crate) struct With<V> {
     pub(crate) one: V,
     /// 1 in every byte.
     pub(crate) one_byte: V,
-    /// All ones if the answer is yes for the elements that are no hits, else zeros.
-    pub(crate) opposite: V,
+    /// All ones if the answer is yes for the elements that are no hits, else 0.
+    pub(crate) opposite: u64,
     /// The top 16 bits of the mask in every 16-bit lane; for `W` of 1, the mask in every byte.
     pub(crate) top: V,
 }
@@ -164,7 +164,7 @@ pub(crate) trait Isa: Copy + 'static {
         With {
             flip: self.splat::<W>(flip.cast_unsigned()),
             limit: self.splat::<W>(limit.cast_unsigned()),
-            opposite: self.splat::<8>(if rule.is_opposite() { u64::MAX } else { 0 }),
+            opposite: if rule.is_opposite() { u64::MAX } else { 0 },
             ..self.with::<W>(rule)
         }
     }
@@ -173,9 +173,8 @@ pub(crate) trait Isa: Copy + 'static {
     #[inline(always)]
     fn with_bound<const W: usize>(self, mask: u64, bound: u64) -> With<Self::V> {
         let [mask, bound, zero] = [mask, bound, 0].map(|bits| self.splat::<W>(bits));
-        let (flip, limit, tilt, one, one_byte, opposite, top) =
-            (zero, zero, zero, zero, zero, zero, zero);
-        With { mask, flip, limit, bound, tilt, one, one_byte, opposite, top }
+        let (flip, limit, tilt, one, one_byte, top) = (zero, zero, zero, zero, zero, zero);
+        With { mask, flip, limit, bound, tilt, one, one_byte, opposite: 0, top }
     }
 
     /// The lanes of a register for which a comparison holds.
@@ -197,15 +196,13 @@ pub(crate) trait Isa: Copy + 'static {
 /// Registers of 16 bytes that every CPU of the target has.
 ///
 /// All methods are `#[inline(always)]`.
-pub(crate) trait Register: Isa {
+pub(crate) trait Register: Isa<Hits = <Self as Isa>::V> {
     /// The token.
     const HERE: Self;
     /// The low and the high eight bytes.
     fn pair(self, low: u64, high: u64) -> Self::V;
     /// The hits of both.
     fn either(self, a: Self::Hits, b: Self::Hits) -> Self::Hits;
-    /// The hits in the lanes whose bits are all ones in `lanes`; the other lanes are zeros there.
-    fn within(self, hits: Self::Hits, lanes: Self::V) -> Self::Hits;
     fn is_any(self, hits: Self::Hits) -> bool;
     /// Bit `i` for lane `i`.
     fn lane_bits<const W: usize>(self, hits: Self::Hits) -> u64;
