@@ -120,8 +120,6 @@ impl Isa for Neon {
         self.sub::<W>(masked, self.and(negative, tilt))
     }
 
-    const COUNTERS_FROM: usize = 512;
-
     /// Subtracts -1, so `one` is not needed.
     #[inline(always)]
     fn add<const W: usize>(self, counts: V, hits: V, _: V) -> V {
@@ -133,8 +131,6 @@ impl Isa for Neon {
         // SAFETY: `self` proves NEON.
         unsafe { vaddlvq_u16(vpadalq_u8(vpaddlq_u8(a), b)) as usize }
     }
-
-    const GROUPS: bool = true;
 
     /// For elements of more than one byte, only the top 16 bits are compared. An element may be
     /// above the limit if its top is at least the top of `limit + 1`.
@@ -188,9 +184,6 @@ impl Isa for Neon {
         }
     }
 
-    const BITS_BY_LINES: usize = 0;
-    const ALIKE: bool = false;
-
     #[inline(always)]
     fn pack<const W: usize, const OP: u8>(
         self,
@@ -204,9 +197,6 @@ impl Isa for Neon {
         // A rule for ones may be the opposite of its hits.
         *out = (if OP == op::ONES { word ^ with.opposite } else { word }).to_le_bytes();
     }
-
-    const MASKS_ALIKE: bool = false;
-    const GROUP_OF_8: usize = 4;
 
     #[inline(always)]
     fn answer_group<const W: usize, const OP: u8>(

@@ -39,6 +39,8 @@ impl Isa for Sse2 {
     /// -1 in every lane that is a hit, else 0.
     type Hits = V;
     const BYTES: usize = 16;
+    /// Few CPUs with SSE2 lack AVX2, so its code is small.
+    const GROUPS: bool = false;
 
     #[inline(always)]
     fn load(self, bytes: &[u8], at: usize) -> V {
@@ -112,8 +114,6 @@ impl Isa for Sse2 {
         self.sub::<W>(masked, self.and(self.greater::<W>(self.splat::<1>(0), x), tilt))
     }
 
-    const COUNTERS_FROM: usize = usize::MAX;
-
     /// Subtracts -1, so `one` is not needed.
     #[inline(always)]
     fn add<const W: usize>(self, counts: V, hits: V, _: V) -> V {
@@ -130,9 +130,6 @@ impl Isa for Sse2 {
             (self.low(sums) + self.low(_mm_unpackhi_epi64(sums, sums))) as usize
         }
     }
-
-    /// Few CPUs with SSE2 lack AVX2, so its code is small.
-    const GROUPS: bool = false;
 
     /// SSE2 cannot compare 8 bytes at once, so lanes of 4 bytes are compared: both halves of an
     /// element. Only the upper half counts: an element may be above the limit if its upper half is at
@@ -181,12 +178,6 @@ impl Isa for Sse2 {
             _ => self.lane_bits::<2>(self.narrow_four([a, b, c, d])),
         }
     }
-
-    const BITS_BY_LINES: usize = usize::MAX;
-    const ALIKE: bool = true;
-
-    const MASKS_ALIKE: bool = true;
-    const GROUP_OF_8: usize = 1;
 
     #[inline(always)]
     fn answer_line<const W: usize, const OP: u8>(

@@ -115,8 +115,6 @@ impl Isa for Avx2 {
         self.sub::<W>(masked, self.and(negative, tilt))
     }
 
-    const COUNTERS_FROM: usize = 512;
-
     /// Subtracts -1, so `one` is not needed.
     #[inline(always)]
     fn add<const W: usize>(self, counts: V, hits: V, _: V) -> V {
@@ -133,8 +131,6 @@ impl Isa for Avx2 {
         }
         lanes.iter().sum::<u64>() as usize
     }
-
-    const GROUPS: bool = true;
 
     #[inline(always)]
     fn screen<const W: usize>(self, screen: Screen) -> [V; 3] {
@@ -164,9 +160,6 @@ impl Isa for Avx2 {
         }
     }
 
-    const BITS_BY_LINES: usize = 0;
-    const ALIKE: bool = false;
-
     #[inline(always)]
     fn pack<const W: usize, const OP: u8>(
         self,
@@ -187,9 +180,6 @@ impl Isa for Avx2 {
             *out = (bits as u32).to_le_bytes();
         }
     }
-
-    const MASKS_ALIKE: bool = false;
-    const GROUP_OF_8: usize = 4;
 
     #[inline(always)]
     fn answer_group<const W: usize, const OP: u8>(

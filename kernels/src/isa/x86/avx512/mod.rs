@@ -79,6 +79,8 @@ impl Isa for Avx512 {
     /// Bit `i` for lane `i`.
     type Hits = u64;
     const BYTES: usize = 64;
+    const MASK_REGISTERS: bool = true;
+    const COUNTERS_FROM: usize = 1024;
 
     #[inline(always)]
     fn load(self, bytes: &[u8], at: usize) -> V {
@@ -143,8 +145,6 @@ impl Isa for Avx512 {
         self.minus::<W>(x, masked, tilt, masked)
     }
 
-    const COUNTERS_FROM: usize = 1024;
-
     #[inline(always)]
     fn add<const W: usize>(self, counts: V, hits: u64, one: V) -> V {
         // SAFETY: `self` proves AVX-512 F and BW.
@@ -166,8 +166,6 @@ impl Isa for Avx512 {
             _mm512_reduce_add_epi64(sums) as usize
         }
     }
-
-    const GROUPS: bool = true;
 
     #[inline(always)]
     fn screen<const W: usize>(self, screen: Screen) -> [V; 3] {
@@ -194,12 +192,6 @@ impl Isa for Avx512 {
     fn line_bits<const W: usize, const OP: u8>(self, line: &Line, with: &With<V>) -> u64 {
         self.hits::<W, OP>(self.load(line, 0), with)
     }
-
-    const BITS_BY_LINES: usize = 511;
-    const ALIKE: bool = true;
-
-    const MASKS_ALIKE: bool = false;
-    const GROUP_OF_8: usize = 8;
 
     #[inline(always)]
     fn answer_group<const W: usize, const OP: u8>(
