@@ -32,6 +32,15 @@ pub(crate) mod sealed {
 /// let points = vec![[0.0f32, 1.0, 2.0], [3.0, f32::NAN, 5.0]];
 /// assert!(!nonfinite::all_finite(points.as_flattened()));
 /// ```
+///
+/// ```compile_fail,E0277
+/// let points = vec![[0.0f32, 1.0, 2.0], [3.0, f32::NAN, 5.0]];
+/// assert!(!nonfinite::all_finite(&points));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no type of an element",
+    note = "ask a slice of arrays as the slice of their elements: `x.as_flattened()`"
+)]
 pub trait Element: sealed::Sealed + Default {
     /// The format of its bits.
     const FORMAT: Format;
@@ -44,26 +53,17 @@ impl<T: Element> Typed<T> {
     const RULES: &'static Rules = &T::FORMAT.rules();
 }
 
-/// The rule of a predicate for this type.
-///
-/// # Panics
-/// If the predicate has a threshold for elements of another format.
+/// The rule of a predicate for this type: see [`Format::asked`].
 #[inline(always)]
-pub(crate) fn rule<T: Element>(predicate: Predicate) -> Asked {
+pub(crate) fn asked<T: Element>(predicate: Predicate) -> Result<Asked, Error> {
     match predicate {
         #[cfg(feature = "stats")]
         Predicate::Exceeds(threshold) => {
             let (size, magnitude) = const { (size_of::<T>(), T::FORMAT.magnitude()) };
-            Asked::Made(threshold.rule(T::FORMAT, size, magnitude))
+            threshold.rule(T::FORMAT, size, magnitude).map(Asked::Made)
         }
-        _ => Asked::Known(known::<T>(predicate)),
+        _ => Ok(Asked::Known(known::<T>(predicate))),
     }
-}
-
-/// The opposite of [`rule`].
-#[inline(always)]
-pub(crate) fn opposite<T: Element>(predicate: Predicate) -> Asked {
-    Asked::opposite(predicate, rule::<T>)
 }
 
 /// The rule of a predicate without a threshold.

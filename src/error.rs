@@ -63,12 +63,20 @@ pub enum Error {
         /// The format of the elements.
         format: Format,
     },
-    /// The threshold of a predicate is negative or not finite, or the format has no sign.
+    /// The threshold of a predicate is negative or not finite, or the format has no sign, or has NaN
+    /// in the place of -0.
     Threshold {
         /// The bits of the threshold.
         bits: u64,
         /// The format of the elements.
         format: Format,
+    },
+    /// The threshold of a predicate is for elements of another format.
+    ThresholdFormat {
+        /// The format of the threshold.
+        threshold: Format,
+        /// The format of the elements.
+        elements: Format,
     },
     /// Elements of this format cannot be multiplied.
     NoArithmetic {
@@ -131,12 +139,17 @@ impl fmt::Display for Error {
                 "code {bits:#x} does not fit into {format} elements of {} bits",
                 8 * format.size_in_bytes()
             ),
-            Self::Threshold { format: format @ Format::F8E8M0Fnu, .. } => {
-                write!(f, "{format} has no sign: its elements are not compared with a threshold")
-            }
-            Self::Threshold { bits, .. } => {
-                let threshold = f64::from_bits(bits);
-                write!(f, "the threshold is {threshold}, but must be finite and not negative")
+            Self::Threshold { bits, format } => match format.why_no_threshold() {
+                Some(why) => {
+                    write!(f, "{format} has {why}: its elements are not compared with a threshold")
+                }
+                None => {
+                    let threshold = f64::from_bits(bits);
+                    write!(f, "the threshold is {threshold}, but must be finite and not negative")
+                }
+            },
+            Self::ThresholdFormat { threshold, elements } => {
+                write!(f, "a threshold for {threshold} elements, but the elements are {elements}")
             }
             Self::NoArithmetic { format } => {
                 write!(f, "cannot multiply {format} elements, only f64, f32, f16 and bf16")

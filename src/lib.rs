@@ -98,10 +98,10 @@
 //!
 //! # Errors and panics
 //!
-//! Functions of typed slices panic if an output does not have the length that the input asks for,
-//! and all questions if a threshold is for elements of another format.
+//! Functions of typed slices panic if an output does not have the length that the input asks for.
 //! Methods of [`TensorView`], [`ElementsMut`] and their like return an [`Error`], which names the
-//! lengths or the dimension. In both cases nothing is written.
+//! lengths or the dimension. A threshold for elements of another format is an [`Error`] too. A
+//! method that returns no `Result` panics then. In all cases nothing is written.
 //!
 //! [Design](https://github.com/nonfinite/nonfinite/blob/main/docs/DESIGN.md) ·
 //! [performance](https://github.com/nonfinite/nonfinite/blob/main/docs/PERFORMANCE.md) ·
@@ -153,7 +153,7 @@ pub use slice::{
 #[cfg(feature = "stats")]
 pub use stats::{Extreme, Stats};
 pub use text::UnknownName;
-pub use view::{Coordinate, Positions, Rows, TensorView};
+pub use view::{Coordinate, Positions, Rows, Strides, TensorView};
 #[cfg(all(feature = "std", feature = "stats", target_has_atomic = "64"))]
 pub use watch::{BadTensor, Totals, Watch};
 

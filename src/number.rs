@@ -2,8 +2,8 @@
 
 use nonfinite_kernels::Rule;
 
-use crate::Format;
 use crate::format::Special;
+use crate::{Error, Format};
 
 /// The bits of a positive infinity of f64, and the bit of its sign.
 const INFINITY: u64 = f64::INFINITY.to_bits();
@@ -39,7 +39,7 @@ impl Format {
     }
 
     /// The bits of the f64 that equals a finite magnitude.
-    pub(crate) const fn widen(self, magnitude: u64) -> u64 {
+    const fn widen(self, magnitude: u64) -> u64 {
         let (mantissa, bias) = (self.row().mantissa, self.row().bias);
         let exponent = (magnitude >> mantissa) as i64 + 1023 - bias as i64;
         let fraction = magnitude & ((1 << mantissa) - 1);
@@ -105,12 +105,12 @@ pub struct Threshold {
 }
 
 impl Threshold {
-    /// `None` if the threshold is negative or not finite, or if the format has no sign.
+    /// `None` if the threshold is negative or not finite, or if the format has no thresholds.
     pub(crate) const fn new(format: Format, threshold: f64) -> Option<Self> {
         // Compares integers: a floating-point comparison of a subnormal or signalling threshold
         // sets a flag. A finite number without a sign has lower bits than infinity.
         let bits = threshold.to_bits();
-        if (bits < INFINITY || bits == SIGN) && format.sign() != 0 {
+        if (bits < INFINITY || bits == SIGN) && format.why_no_threshold().is_none() {
             Some(Self { format, code: format.largest_up_to(threshold) })
         } else {
             None
@@ -132,28 +132,19 @@ impl Threshold {
 
     /// The rule for magnitudes above the threshold, of elements of `format`, which have `size`
     /// bytes and these bits of a magnitude.
-    ///
-    /// # Panics
-    /// If the threshold is for another format.
     // A caller that knows the format passes constants, and links no table of formats.
     #[inline(never)]
-    pub(crate) const fn rule(self, format: Format, size: usize, magnitude: u64) -> Rule {
-        assert!(
-            self.format as usize == format as usize,
-            "a threshold for elements of another format"
-        );
-        Rule::greater(size, magnitude, self.code)
+    pub(crate) fn rule(self, format: Format, size: usize, magnitude: u64) -> Result<Rule, Error> {
+        if self.format == format {
+            Ok(Rule::greater(size, magnitude, self.code))
+        } else {
+            Err(Error::ThresholdFormat { threshold: self.format, elements: format })
+        }
     }
 
     /// [`Threshold::rule`] by the table of formats.
     #[inline(never)]
-    pub(crate) const fn rule_for(self, format: Format) -> Rule {
+    pub(crate) fn rule_for(self, format: Format) -> Result<Rule, Error> {
         self.rule(format, format.size_in_bytes(), format.magnitude())
-    }
-
-    /// Whether NaN, which exceeds every threshold, has the code of -0, whose magnitude exceeds
-    /// none.
-    pub(crate) const fn has_nan_besides(self) -> bool {
-        self.format.has_nan_code()
     }
 }

@@ -86,11 +86,13 @@ impl Predicate {
     /// # Ok::<(), nonfinite::Error>(())
     /// ```
     ///
-    /// The predicate is for elements of `format`. Questions about other elements panic.
+    /// The predicate is for elements of `format`. Questions about other elements return
+    /// [`Error::ThresholdFormat`], or panic where they return no [`Result`].
     ///
     /// # Errors
     /// [`Error::Threshold`] if the threshold is negative, infinite or NaN, or if the format is
-    /// [`Format::F8E8M0Fnu`], whose elements are scales without a sign.
+    /// [`Format::F8E8M0Fnu`], which has no sign, or one whose name ends in `FnUz`: there the code of
+    /// -0 is NaN, so that no comparison of magnitudes finds NaN.
     #[cfg(feature = "stats")]
     pub const fn exceeds(format: Format, threshold: f64) -> Result<Self, Error> {
         match Threshold::new(format, threshold) {
@@ -116,16 +118,6 @@ impl Predicate {
         }
     }
 
-    /// Whether the predicate holds for NaN, and its rule does not.
-    #[inline(always)]
-    pub(crate) const fn has_nan_besides(self) -> bool {
-        match self {
-            #[cfg(feature = "stats")]
-            Self::Exceeds(threshold) => threshold.has_nan_besides(),
-            _ => false,
-        }
-    }
-
     /// The predicate to count, and whether the answer is the number of the other elements. Most
     /// elements are finite, and counting few is faster.
     #[inline]
@@ -146,11 +138,11 @@ impl Predicate {
     /// All names, that of this crate first.
     const fn names(self) -> &'static [&'static str] {
         match self {
-            Self::Nan => &["nan", "isnan"],
-            Self::Inf => &["inf", "isinf", "infinite"],
+            Self::Nan => &["nan", "isnan", "is_nan"],
+            Self::Inf => &["inf", "isinf", "infinite", "is_inf", "is_infinite"],
             Self::PositiveInf => &["+inf", "posinf", "isposinf"],
             Self::NegativeInf => &["-inf", "neginf", "isneginf"],
-            Self::Finite => &["finite", "isfinite"],
+            Self::Finite => &["finite", "isfinite", "is_finite"],
             Self::NonFinite => &["non-finite", "nonfinite", "nan or inf"],
             Self::Never => &["never"],
             Self::NanOrPositiveInf => &["nan or +inf"],
@@ -160,18 +152,24 @@ impl Predicate {
     }
 }
 
-/// The name, or such as `exceeds 65504`.
+/// The name, or such as `exceeds 65504 of f32`.
 impl fmt::Display for Predicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             #[cfg(feature = "stats")]
-            Self::Exceeds(threshold) => write!(f, "exceeds {}", threshold.value()),
+            Self::Exceeds(threshold) => {
+                write!(f, "exceeds {} of {}", threshold.value(), threshold.format())
+            }
             _ => f.pad(self.name()),
         }
     }
 }
 
-/// Accepts the names of this crate and the names of numpy's functions, in any case.
+const NAMES: &str = "nan, inf, +inf, -inf, finite, non-finite, never, nan or +inf";
+
+/// Accepts the names of this crate, of its functions and of those of numpy, in any case. With the
+/// feature `stats`, accepts such as `exceeds 448 of f16` too. If no format is named, the threshold
+/// is for f32.
 ///
 /// ```
 /// use nonfinite::Predicate;
@@ -180,7 +178,7 @@ impl fmt::Display for Predicate {
 /// ```
 ///
 /// # Errors
-/// [`UnknownName`], which repeats the name.
+/// [`UnknownName`], which repeats the name, and lists those of this crate.
 impl FromStr for Predicate {
     type Err = UnknownName;
 
@@ -189,6 +187,13 @@ impl FromStr for Predicate {
             predicate.names().iter().any(|known| known.eq_ignore_ascii_case(name))
         };
         let predicate = Self::ALL.iter().find(known).copied();
-        predicate.ok_or_else(|| UnknownName::new("predicate", name))
+        #[cfg(feature = "stats")]
+        let predicate = predicate.or_else(|| {
+            let (exceeds, rest) = name.split_once(' ')?;
+            let (threshold, format) = rest.split_once(" of ").unwrap_or((rest, "f32"));
+            let above = Self::exceeds(format.parse().ok()?, threshold.parse().ok()?).ok()?;
+            exceeds.eq_ignore_ascii_case(above.name()).then_some(above)
+        });
+        predicate.ok_or_else(|| UnknownName::new("predicate", name, NAMES))
     }
 }

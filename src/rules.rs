@@ -7,19 +7,19 @@ use nonfinite_kernels::Numbers;
 use nonfinite_kernels::Rule;
 
 use crate::format::Special;
-use crate::{Format, Predicate};
+use crate::{Error, Format, Predicate};
 
 impl Format {
     /// The rule of a predicate, for the kernels.
     ///
-    /// # Panics
-    /// If the predicate has a threshold for elements of another format.
+    /// # Errors
+    /// [`Error::ThresholdFormat`].
     #[inline(always)]
-    pub(crate) fn asked(self, predicate: Predicate) -> Asked {
+    pub(crate) fn asked(self, predicate: Predicate) -> Result<Asked, Error> {
         match predicate {
             #[cfg(feature = "stats")]
-            Predicate::Exceeds(threshold) => Asked::Made(threshold.rule_for(self)),
-            _ => Asked::Known(self.rule(predicate)),
+            Predicate::Exceeds(threshold) => threshold.rule_for(self).map(Asked::Made),
+            _ => Ok(Asked::Known(self.rule(predicate))),
         }
     }
 
@@ -27,6 +27,12 @@ impl Format {
     #[inline]
     pub(crate) const fn rule(self, predicate: Predicate) -> &'static Rule {
         &RULES[self as usize][predicate.place()]
+    }
+
+    /// The rules of the classes of a census: NaN, +Inf and -Inf.
+    pub(crate) fn classes(self) -> [&'static Rule; 3] {
+        [Predicate::Nan, Predicate::PositiveInf, Predicate::NegativeInf]
+            .map(|class| self.rule(class))
     }
 
     #[cfg(feature = "stats")]
@@ -62,14 +68,14 @@ impl Format {
             Special::Ieee { exponent } => Rule::greater(size, sign - 1, exponent),
             Special::NanOnes { bits } => Rule::equal(size, bits as u64, bits as u64),
             Special::NanCode { code } => Rule::equal(size, 0xFF, code as u64),
-            Special::None => never,
+            Special::AllFinite => never,
         };
         match (special, predicate) {
             (_, Predicate::Nan) => nan,
             (_, Predicate::Finite) => self.make_rule(Predicate::NonFinite).not(),
             (_, Predicate::Never) => never,
             #[cfg(feature = "stats")]
-            (_, Predicate::Exceeds(threshold)) => threshold.rule_for(self),
+            (_, Predicate::Exceeds(_)) => panic!("a threshold has no place"),
             (Special::Ieee { exponent }, Predicate::Inf) => Rule::equal(size, sign - 1, exponent),
             (Special::Ieee { exponent }, Predicate::PositiveInf) => {
                 Rule::equal(size, sign | (sign - 1), exponent)
@@ -96,13 +102,29 @@ pub(crate) enum Asked {
 }
 
 impl Asked {
-    /// The opposite of the rule of a predicate. `rule` returns those of all predicates.
+    /// The opposite of the rule of a predicate. `asked` returns those of all predicates.
     #[inline(always)]
-    pub(crate) fn opposite(predicate: Predicate, rule: impl Fn(Predicate) -> Self) -> Self {
+    pub(crate) fn opposite(
+        predicate: Predicate,
+        asked: impl Fn(Predicate) -> Result<Self, Error>,
+    ) -> Result<Self, Error> {
         match predicate {
             // The usual question, without a copy of a rule.
-            Predicate::Finite => rule(Predicate::NonFinite),
-            _ => Self::Made(rule(predicate).not()),
+            Predicate::Finite => asked(Predicate::NonFinite),
+            _ => asked(predicate).map(|rule| Self::Made(rule.not())),
+        }
+    }
+
+    /// The rule, for a question that returns no error.
+    ///
+    /// # Panics
+    /// If there is none: the predicate has a threshold for elements of another format.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn or_panic(asked: Result<Self, Error>) -> Self {
+        match asked {
+            Ok(rule) => rule,
+            Err(error) => panic!("{error}"),
         }
     }
 }
@@ -124,17 +146,15 @@ pub(crate) type Rules = [Rule; Predicate::ALL.len()];
 
 /// All rules, by format and predicate. A constant would have a copy in each unit of code that uses
 /// it.
-static RULES: [Rules; Format::ALL.len()] = all_rules();
-
-const fn all_rules() -> [Rules; Format::ALL.len()] {
+static RULES: [Rules; Format::ALL.len()] = {
     let mut all = [[Rule::never(1); Predicate::ALL.len()]; Format::ALL.len()];
     let mut i = 0;
-    while i < Format::ALL.len() {
+    while i < all.len() {
         all[i] = Format::ALL[i].rules();
         i += 1;
     }
     all
-}
+};
 
 /// The order of the codes of each format.
 #[cfg(feature = "stats")]
@@ -155,12 +175,6 @@ mod tests {
     use std::println;
 
     use super::*;
-
-    /// The constant table equals the result of its function at run time.
-    #[test]
-    fn made_at_run_time() {
-        assert_eq!(super::all_rules(), RULES);
-    }
 
     /// Prints every rule of the kernels. `ci/prove` reads this output.
     #[test]

@@ -1,23 +1,13 @@
-//! Functions for typed slices. Each does the same as a method of [`TensorView`].
-//!
-//! The width of an element is known here, so a program links only the loops of that width. Only the
-//! threshold of a format whose NaN has the code of -0 makes a view, which links the loops of all
-//! widths.
+//! Functions for typed slices. Each does the same as a method of [`crate::TensorView`]. The width of
+//! an element is known here, so a program links only the loops of that width.
 
 use nonfinite_kernels::{MaskOut, bytes, typed};
 
 #[cfg(feature = "stats")]
 use crate::Stats;
-use crate::element::{known, opposite, rule};
-use crate::{Census, Element, Predicate, TensorView};
-
-/// The view of `x`, if the predicate has two rules.
-#[inline(always)]
-fn view_for<T: Element>(x: &[T], predicate: Predicate) -> Option<TensorView<'_>> {
-    // Other types link no view.
-    let has_two = const { T::FORMAT.has_nan_code() } && predicate.has_nan_besides();
-    if has_two { Some(TensorView::from(x)) } else { None }
-}
+use crate::element::{asked, known};
+use crate::rules::Asked;
+use crate::{Census, Element, Predicate};
 
 /// Sets `out[i]` to whether `x[i]` is NaN: ONNX IsNaN, OpenVINO IsNaN-10, DirectML
 /// ELEMENT_WISE_IS_NAN.
@@ -67,11 +57,7 @@ pub fn is_finite<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
 #[inline]
 #[track_caller]
 pub fn mask<'o, T: Element>(x: &[T], predicate: Predicate, out: impl Into<MaskOut<'o>>) {
-    let out = out.into();
-    match view_for(x, predicate) {
-        None => typed::mask::<T::Lane>(None, bytes(x), &rule::<T>(predicate), out),
-        Some(view) => view.mask(predicate, out).unwrap_or_else(|error| panic!("{error}")),
-    }
+    typed::mask::<T::Lane>(None, bytes(x), &Asked::or_panic(asked::<T>(predicate)), out.into());
 }
 
 /// Sets bit `(offset + i) % 8` of `out[(offset + i) / 8]` to whether `predicate` holds for `x[i]`:
@@ -83,31 +69,25 @@ pub fn mask<'o, T: Element>(x: &[T], predicate: Predicate, out: impl Into<MaskOu
 #[inline]
 #[track_caller]
 pub fn bits<T: Element>(x: &[T], predicate: Predicate, out: &mut [u8], offset: usize) {
-    match view_for(x, predicate) {
-        None => typed::bits::<T::Lane>(None, bytes(x), &rule::<T>(predicate), out, offset),
-        Some(view) => view.bits(predicate, out, offset).unwrap_or_else(|error| panic!("{error}")),
-    }
+    typed::bits::<T::Lane>(None, bytes(x), &Asked::or_panic(asked::<T>(predicate)), out, offset);
 }
 
 /// Whether `predicate` holds for any element. Stops soon after the first hit.
 #[must_use]
 #[inline]
+#[track_caller]
 pub fn any<T: Element>(x: &[T], predicate: Predicate) -> bool {
-    match view_for(x, predicate) {
-        None => typed::any::<T::Lane>(None, bytes(x), &rule::<T>(predicate)),
-        Some(view) => view.any(predicate),
-    }
+    typed::any::<T::Lane>(None, bytes(x), &Asked::or_panic(asked::<T>(predicate)))
 }
 
 /// Whether `predicate` holds for all elements. True for an empty slice. Stops soon after the first
 /// element for which the predicate does not hold.
 #[must_use]
 #[inline]
+#[track_caller]
 pub fn all<T: Element>(x: &[T], predicate: Predicate) -> bool {
-    match view_for(x, predicate) {
-        None => !typed::any::<T::Lane>(None, bytes(x), &opposite::<T>(predicate)),
-        Some(view) => view.all(predicate),
-    }
+    let opposite = Asked::or_panic(Asked::opposite(predicate, asked::<T>));
+    !typed::any::<T::Lane>(None, bytes(x), &opposite)
 }
 
 /// Whether all elements are finite. True for an empty slice. Stops soon after the first NaN or
@@ -137,23 +117,19 @@ pub fn any_nan<T: Element>(x: &[T]) -> bool {
 /// The number of elements for which `predicate` holds.
 #[must_use]
 #[inline]
+#[track_caller]
 pub fn count<T: Element>(x: &[T], predicate: Predicate) -> usize {
-    if let Some(view) = view_for(x, predicate) {
-        return view.count(predicate);
-    }
     let (counted, complement) = predicate.counted();
-    let count = typed::count::<T::Lane>(None, bytes(x), &rule::<T>(counted));
+    let count = typed::count::<T::Lane>(None, bytes(x), &Asked::or_panic(asked::<T>(counted)));
     if complement { x.len() - count } else { count }
 }
 
 /// The index of the first element for which `predicate` holds.
 #[must_use]
 #[inline]
+#[track_caller]
 pub fn position<T: Element>(x: &[T], predicate: Predicate) -> Option<usize> {
-    match view_for(x, predicate) {
-        None => typed::position::<T::Lane>(None, bytes(x), &rule::<T>(predicate)),
-        Some(view) => view.position(predicate),
-    }
+    typed::position::<T::Lane>(None, bytes(x), &Asked::or_panic(asked::<T>(predicate)))
 }
 
 /// Counts NaN, +Inf and -Inf and finds the first of each, in one pass.
@@ -177,6 +153,8 @@ pub fn census<T: Element>(x: &[T]) -> Census {
 /// let stats = nonfinite::stats(&[1.0f32, f32::NAN, -3.0, 0.0]);
 /// assert_eq!((stats.min.unwrap().value, stats.max.unwrap().value), (-3.0, 1.0));
 /// assert_eq!((stats.max_abs.unwrap().index, stats.zeros, stats.census.total()), (2, 1, 1));
+/// let text = "1 NaN, 0 +Inf, 0 -Inf, 1 zero, 0 subnormal, 2 normal, from -3.0 to 1.0";
+/// assert_eq!(stats.to_string(), text);
 /// ```
 #[cfg(feature = "stats")]
 #[must_use]

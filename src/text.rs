@@ -42,17 +42,20 @@ impl<const ROOM: usize> fmt::Debug for Beginning<ROOM> {
 pub struct UnknownName {
     kind: &'static str,
     name: Beginning<40>,
+    known: &'static str,
 }
 
 impl UnknownName {
-    pub(crate) fn new(kind: &'static str, name: &str) -> Self {
-        Self { kind, name: Beginning::new(name) }
+    /// `known` lists the names.
+    pub(crate) fn new(kind: &'static str, name: &str, known: &'static str) -> Self {
+        Self { kind, name: Beginning::new(name), known }
     }
 }
 
 impl fmt::Display for UnknownName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no {} has the name {:?}", self.kind, self.name)
+        let Self { kind, name, known } = self;
+        write!(f, "no {kind} has the name {name:?}; names are {known}")
     }
 }
 

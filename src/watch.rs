@@ -43,8 +43,8 @@ use crate::{Format, Predicate, Stats, TensorView};
 ///
 /// # Cost
 /// A call reads the tensor once, as [`TensorView::stats`] does, and adds to atomic counters. If the
-/// tensor has a NaN or an infinity, the call searches for the first element for which the predicate
-/// holds. If the search finds one, the call takes a lock, and copies the name if no tensor was bad
+/// tensor has a NaN or an infinity, or if the predicate has a threshold, the call searches for the
+/// first element for which the predicate holds. If the search finds one, the call takes a lock, and copies the name if no tensor was bad
 /// before. No call allocates memory, except that on some systems (macOS) the first use of the lock
 /// does.
 ///
@@ -84,16 +84,22 @@ impl Watch {
     /// `name`.
     ///
     /// Any input of the questions can be given: see [`TensorView`].
+    ///
+    /// # Panics
+    /// If the predicate has a threshold for elements of another format.
+    #[track_caller]
     pub fn look<'a>(&self, name: &str, tensor: impl Into<TensorView<'a>>) -> Stats {
         self.look_at(name, &tensor.into())
     }
 
+    #[track_caller]
     fn look_at(&self, name: &str, view: &TensorView<'_>) -> Stats {
         let call = self.calls.fetch_add(1, Relaxed);
         let stats = view.stats();
         let census = stats.census;
         // No other predicate holds for finite elements.
-        let suspect = census.total() > 0 || self.predicate == Predicate::Finite;
+        let suspect = census.total() > 0
+            || matches!(self.predicate, Predicate::Finite | Predicate::Exceeds(_));
         let bad = if suspect { view.position(self.predicate) } else { None };
         if let Some(index) = bad {
             let mut first = self.lock();

@@ -16,6 +16,7 @@ fn every_backend_can_be_activated() {
         assert_eq!(Backend::by_name(backend.name()), Some(backend));
         assert_eq!(nonfinite::count(&x, Predicate::Nan), 100);
     }
+    assert_eq!(Backend::by_name("Scalar"), Backend::by_name("scalar"));
     assert_eq!(Backend::by_name("sse9"), None);
     let all: Vec<_> = Backend::available().collect();
     for (i, a) in all.iter().enumerate() {
@@ -45,12 +46,12 @@ fn the_environment_names_a_backend() {
     }
     let best = Backend::available().next().unwrap().name();
     let names = Backend::available().map(|backend| (backend.name(), backend.name()));
-    for (named, expected) in names.chain([("", best)]) {
+    for (named, expected) in names.chain([("", best), ("SCALAR", "scalar")]) {
         let (success, output) = child(named, expected);
         assert!(success, "{named:?}: {output}");
         assert!(output.contains("1 passed"), "{named:?}: the child ran nothing");
     }
-    for named in ["sse9", "AVX2", "avx521"] {
+    for named in ["sse9", "avx2 ", "avx521"] {
         let (success, output) = child(named, best);
         assert!(!success, "{named:?}: {output}");
         let message = format!("NONFINITE_BACKEND names the backend {named:?}, which");

@@ -46,7 +46,7 @@ fn of_errors() {
     let only = "cannot multiply f8e4m3 elements, only f64, f32, f16 and bf16";
     assert_eq!(text(&arithmetic), only);
     let unknown: UnknownName = "f7".parse::<Format>().unwrap_err();
-    assert_eq!(text(&unknown), "no format has the name \"f7\"");
+    assert!(text(&unknown).starts_with("no format has the name \"f7\"; names are f16, bf16,"));
     assert_eq!((room, codes), ([0; 8], [0; 4]), "nothing is written");
 }
 

@@ -154,6 +154,16 @@ fn names_and_coordinates() {
     assert!(bad.to_string().starts_with("nan: x at [0, 0, 2, 0, 0, 1, 0, 0, 0]; 1 NaN"));
 }
 
+/// Finite elements can be bad.
+#[test]
+fn a_threshold() {
+    let watch = Watch::new(Predicate::exceeds(Format::F32, 65504.0).unwrap());
+    watch.look("fits", &[65504.0f32, -1.0]);
+    watch.look("large", &[1.0f32, -1e5]);
+    let bad = watch.first().unwrap();
+    assert_eq!((bad.name(), bad.index, watch.totals().bad_tensors), ("large", 1, 1));
+}
+
 #[test]
 fn strides() {
     let watch = Watch::new(Predicate::NonFinite);

@@ -1,5 +1,6 @@
 //! The one list of backends, and the choice among them.
 
+use core::num::NonZero;
 use core::sync::atomic::{AtomicU8, Ordering};
 
 use crate::here::ByHand;
@@ -65,18 +66,15 @@ const BACKENDS: [Row; ENTRIES - 1] = <Backends as List>::ROWS;
 /// `Backend`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backend(
-    /// 1 more than an index into [`BACKENDS`].
-    u8,
+    /// 1 more than an index into [`BACKENDS`]. Not zero, so that `Option<Backend>` is one byte.
+    NonZero<u8>,
 );
 
-/// No backend chosen yet.
-const UNCHOSEN: u8 = 0;
+/// The number of the backend in use, or 0 before a backend is chosen.
+static ACTIVE: AtomicU8 = AtomicU8::new(0);
 
-/// The backend in use: [`UNCHOSEN`] or the number of a `Backend`.
-static ACTIVE: AtomicU8 = AtomicU8::new(UNCHOSEN);
-
-/// The backend last given to [`Backend::activate`]: [`UNCHOSEN`] or the number of a `Backend`.
-static ACTIVATED: AtomicU8 = AtomicU8::new(UNCHOSEN);
+/// The number of the backend last given to [`Backend::activate`], or 0.
+static ACTIVATED: AtomicU8 = AtomicU8::new(0);
 
 impl Backend {
     /// The default backend: the one given to [`Backend::activate`], else the one that the
@@ -85,14 +83,12 @@ impl Backend {
     ///
     /// # Panics
     /// If no backend was activated, and `NONFINITE_BACKEND` names no backend of this build that the
-    /// CPU has: a pinned backend is never replaced by another one. An empty value counts as unset.
+    /// CPU has: a pinned backend is never replaced by another one. Upper and lower case are the
+    /// same. An empty value counts as unset.
     /// Questions about fewer than 64 bytes may need no backend, and then do not call this.
     #[inline]
     pub fn active() -> Self {
-        match ACTIVE.load(Ordering::Relaxed) {
-            UNCHOSEN => Self::choose(),
-            backend => Self(backend),
-        }
+        NonZero::new(ACTIVE.load(Ordering::Relaxed)).map_or_else(Self::choose, Self)
     }
 
     #[cold]
@@ -103,11 +99,9 @@ impl Backend {
         // the other order. So a backend that another thread activates meanwhile is either stored in
         // `ACTIVE` after this store, or seen here.
         loop {
-            ACTIVE.store(backend.0, Ordering::SeqCst);
-            match ACTIVATED.load(Ordering::SeqCst) {
-                activated if activated != UNCHOSEN && activated != backend.0 => {
-                    backend = Self(activated)
-                }
+            ACTIVE.store(backend.0.get(), Ordering::SeqCst);
+            match NonZero::new(ACTIVATED.load(Ordering::SeqCst)) {
+                Some(activated) if activated != backend.0 => backend = Self(activated),
                 _ => return backend,
             }
         }
@@ -122,9 +116,11 @@ impl Backend {
 
     #[cfg(feature = "std")]
     fn not_here(name: &std::ffi::OsStr) -> ! {
+        let names: std::vec::Vec<_> = BACKENDS.iter().map(|row| row.name).collect();
         panic!(
             "NONFINITE_BACKEND names the backend {name:?}, which this CPU or this build lacks; \
-             backends are avx512, avx2, sse2, neon, portable and scalar"
+             the backends of this build are {}",
+            names.join(", ")
         )
     }
 
@@ -137,27 +133,32 @@ impl Backend {
     #[inline(never)]
     fn first(wanted: Option<&[u8]>) -> Option<Self> {
         let position = BACKENDS.iter().position(|row| {
-            wanted.is_none_or(|wanted| wanted == row.name.as_bytes()) && (row.detect)()
+            wanted.is_none_or(|name| name.eq_ignore_ascii_case(row.name.as_bytes()))
+                && (row.detect)()
         })?;
-        Some(Self(position as u8 + 1))
+        Some(Self::of_row(position))
     }
 
     fn best() -> Self {
         // The scalar backend, the last row, runs everywhere.
-        Self::first(None).unwrap_or(Self(BACKENDS.len() as u8))
+        Self::first(None).unwrap_or(Self::of_row(BACKENDS.len() - 1))
+    }
+
+    const fn of_row(row: usize) -> Self {
+        Self(NonZero::<u8>::MIN.saturating_add(row as u8))
     }
 
     /// Makes this backend the default from now on. Works without `std` too.
     pub fn activate(self) {
-        ACTIVATED.store(self.0, Ordering::SeqCst);
-        ACTIVE.store(self.0, Ordering::SeqCst);
+        ACTIVATED.store(self.0.get(), Ordering::SeqCst);
+        ACTIVE.store(self.0.get(), Ordering::SeqCst);
     }
 
     /// The names of all backends that this build knows, best first, each with the backend if the
     /// CPU has it.
     pub fn all() -> impl ExactSizeIterator<Item = (&'static str, Option<Self>)> {
         BACKENDS.iter().enumerate().map(|(i, row)| {
-            let backend = (row.detect)().then_some(Self(i as u8 + 1));
+            let backend = (row.detect)().then_some(Self::of_row(i));
             (row.name, backend)
         })
     }
@@ -167,21 +168,21 @@ impl Backend {
         Self::all().filter_map(|(_, backend)| backend)
     }
 
-    /// The backend of this name, if this build knows it and the CPU has it.
+    /// The backend of this name, in any case, if this build knows it and the CPU has it.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::first(Some(name.as_bytes()))
     }
 
     /// The name in the table: `avx512`, `avx2`, `sse2`, `neon`, `portable` or `scalar`.
     pub fn name(self) -> &'static str {
-        BACKENDS[usize::from(self.0) - 1].name
+        BACKENDS[usize::from(self.0.get()) - 1].name
     }
 
     /// The index into a table of loops: the number of `backend`, or of the active backend if
     /// `None`. 0 before a backend is active.
     #[inline(always)]
     pub(crate) fn index(backend: Option<Self>) -> usize {
-        backend.map_or_else(|| ACTIVE.load(Ordering::Relaxed), |backend| backend.0).into()
+        backend.map_or_else(|| ACTIVE.load(Ordering::Relaxed), |backend| backend.0.get()).into()
     }
 
     /// The length in bytes from which on byte masks skip groups without a hit.

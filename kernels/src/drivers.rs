@@ -132,8 +132,7 @@ pub(crate) fn short_census(x: &[u8], bits: u64, classes: Classes) -> Census {
     tally.census()
 }
 
-/// The census, by the rules for NaN and for NaN or infinite. `hit` is the first line with an
-/// element that is NaN or infinite.
+/// The census, by the rule for NaN and infinities. `hit` is the first line with a special element.
 ///
 /// A lone line with hits is counted hit by hit. A line near the line before begins a run, which a
 /// loop counts, and a longer run follows where hits are dense.
@@ -141,13 +140,13 @@ pub(crate) fn short_census(x: &[u8], bits: u64, classes: Classes) -> Census {
 pub(crate) fn census(
     x: Long<'_>,
     mut hit: Hit,
-    (nan, special): (&Rule, &Rule),
+    special: &Rule,
     classes: Classes,
     classify: Loop<Classify>,
     find: Loop<Find>,
 ) -> Census {
     const { assert!(LONG_RUN + 64 < 1 << CLASS_BITS) };
-    let index = |at| elements(at, nan.size());
+    let (nan, index) = (classes.nan(), |at| elements(at, special.size()));
     let (mut tally, mut seen, mut length) = (Tally::EMPTY, 0, 0);
     while hit.is_some() {
         let rest = x.from(seen);
@@ -159,15 +158,15 @@ pub(crate) fn census(
             seen = at + 64;
         } else {
             let (run, behind) = x.from(at).split_after(length);
-            let sum = classify.run(run, nan, ());
+            let sum = classify.run(run, &nan, ());
             let number = |i: u32| (sum >> (i * CLASS_BITS)) as usize & ((1 << CLASS_BITS) - 1);
             // The number of infinities includes both signs.
             let [nans, infs, negs] = [number(0), number(1), number(2)];
             for (class, count) in [nans, infs - negs, negs].into_iter().enumerate() {
                 if count != 0 && tally.counts[class] == 0 {
                     let infinity = classes.infinity(class == 2);
-                    let rule = if class == 0 { nan } else { &infinity };
-                    let first = search(run, rule, find).index(nan.size());
+                    let rule = if class == 0 { &nan } else { &infinity };
+                    let first = search(run, rule, find).index(special.size());
                     tally.firsts[class] = index(at) + first.unwrap_or(0);
                 }
                 tally.counts[class] += count;

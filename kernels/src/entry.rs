@@ -168,20 +168,32 @@ pub(crate) fn census_of<W: Width>(
     let Some(classes) = Classes::of(nan) else {
         return Census { nan: occurrences_of(width, backend, x, nan), ..Census::default() };
     };
-    let (x, special) = (whole(width, x), classes.special());
+    let x = whole(width, x);
+    if x.len() < 64 && !width.any(x, &classes.special()) {
+        return Census::default();
+    }
+    census_by_class(width, backend, x, classes)
+}
+
+#[inline(never)]
+fn census_by_class<W: Width>(
+    width: W,
+    backend: Option<Backend>,
+    x: &[u8],
+    classes: Classes,
+) -> Census {
+    let special = classes.special();
     let Some(long) = Long::new(x) else {
-        if !width.any(x, &special) {
-            return Census::default();
-        }
         return drivers::short_census(x, width.bits(x, &special), classes);
     };
     let find = width.table::<Find>().pick(backend);
-    let hit = drivers::search(long, &special, find);
-    if !hit.is_some() {
-        return Census::default();
+    match drivers::search(long, &special, find) {
+        hit if hit.is_some() => {
+            let classify = width.table::<Classify>().pick(backend);
+            drivers::census(long, hit, &special, classes, classify, find)
+        }
+        _ => Census::default(),
     }
-    let classify = width.table::<Classify>().pick(backend);
-    drivers::census(long, hit, (nan, &special), classes, classify, find)
 }
 
 #[inline(never)]

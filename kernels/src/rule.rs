@@ -49,6 +49,8 @@ pub struct Rule {
     screen_flip: i8,
     /// The greatest number that is no hit.
     limit: i64,
+    /// The flip and the limit of a comparison that is the answer: those above, or the opposite.
+    answer: [i64; 2],
     screen_mask: u64,
     screen_limit: i64,
 }
@@ -183,6 +185,7 @@ impl Rule {
             one: 1,
             screen_flip: screen.flip as i8,
             limit,
+            answer: [flip, limit],
             screen_mask: screen.mask,
             screen_limit: screen.limit,
         }
@@ -192,7 +195,8 @@ impl Rule {
     #[must_use]
     #[inline]
     pub const fn not(self) -> Self {
-        Self { opposite: !self.opposite, ..self }
+        let [flip, limit] = self.answer;
+        Self { opposite: !self.opposite, answer: [!flip, !limit - 1], ..self }
     }
 
     /// A rule of the same answers whose hits are the elements for which the answer is yes, also if
@@ -203,7 +207,7 @@ impl Rule {
         if !self.opposite {
             return self;
         }
-        let (flip, limit) = self.answer();
+        let [flip, limit] = self.answer;
         let Screen { mask: screen_mask, limit: screen_limit, .. } = Screen::NONE;
         let (greater, ones, exact, screen_flip) = (false, false, false, 0);
         let (opposite, numbers) = (false, Self { flip, limit, ..self });
@@ -237,28 +241,25 @@ impl Rule {
 
     /// The flip and the limit of a comparison that is the answer.
     #[inline(always)]
-    pub(crate) const fn answer(&self) -> (i64, i64) {
-        // All ones turn the order around, and the limit itself then passes.
-        let all = -(self.opposite as i64);
-        (self.flip ^ all, (self.limit ^ all) + all)
+    pub(crate) const fn answer(&self) -> [u64; 2] {
+        [self.answer[0] as u64, self.answer[1] as u64]
     }
 
     /// [`Rule::holds`] for elements of `W` bytes. The compiler can vectorise a loop over elements,
     /// since there is no branch and the integers are as wide as an element.
     #[inline(always)]
     pub(crate) const fn holds_of<const W: usize>(&self, bits: u64) -> bool {
-        let (flip, limit) = self.answer();
-        self.compare::<W>(bits, flip, limit)
+        self.compare::<W>(bits, self.answer)
     }
 
     /// Whether an element of `W` bytes is a hit.
     #[inline(always)]
     pub(crate) const fn hits_of<const W: usize>(&self, bits: u64) -> bool {
-        self.compare::<W>(bits, self.flip, self.limit)
+        self.compare::<W>(bits, [self.flip, self.limit])
     }
 
     #[inline(always)]
-    const fn compare<const W: usize>(&self, bits: u64, flip: i64, limit: i64) -> bool {
+    const fn compare<const W: usize>(&self, bits: u64, [flip, limit]: [i64; 2]) -> bool {
         let (masked, tilt) = (bits & self.mask, if self.tilted { bits } else { 0 });
         match W {
             1 => ((masked as i8).wrapping_add(tilt as i8 >> 7)) ^ flip as i8 > limit as i8,
@@ -379,6 +380,11 @@ impl Classes {
         let bits = read(&x[index * self.width..][..self.width]);
         let infinite = bits & max(self.width) == self.exponent;
         usize::from(infinite) + usize::from(infinite && bits != self.exponent)
+    }
+
+    #[inline(always)]
+    pub(crate) const fn nan(self) -> Rule {
+        Rule::hits(self.width, max(self.width), 0, self.exponent as i64, false)
     }
 
     /// NaN, +Inf and -Inf.

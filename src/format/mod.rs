@@ -71,23 +71,52 @@ impl Format {
         self.row().size
     }
 
-    /// Whether one code is NaN, which would be -0.
-    #[inline]
-    pub(crate) const fn has_nan_code(self) -> bool {
-        matches!(self.row().special, Special::NanCode { .. })
+    /// Why elements of this format are not compared with a threshold, if they are not.
+    pub(crate) const fn why_no_threshold(self) -> Option<&'static str> {
+        match self.row().special {
+            _ if matches!(self, Self::F8E8M0Fnu) => Some("no sign"),
+            Special::NanCode { .. } => Some("NaN in the place of -0"),
+            _ => None,
+        }
     }
 
     /// The name, such as `f32`, `bf16` or `f8e4m3fn`. [`Format::from_str`] takes it and other
     /// spellings.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        self.row().names[0]
+        self.names()[0]
     }
 
     /// All spellings that [`Format::from_str`] takes, in lower case.
     #[must_use]
     pub const fn names(self) -> &'static [&'static str] {
-        self.row().names
+        match self {
+            Self::F16 => &["f16", "float16", "half", "fp16"],
+            Self::Bf16 => &["bf16", "bfloat16"],
+            Self::F32 => &["f32", "float32", "float", "single", "fp32"],
+            Self::F64 => &["f64", "float64", "double", "fp64"],
+            Self::F8E4M3Fn => {
+                &["f8e4m3fn", "float8e4m3fn", "float8_e4m3fn", "f8_e4m3", "f8_e4m3fn"]
+            }
+            Self::F8E4M3FnUz => &["f8e4m3fnuz", "float8e4m3fnuz", "float8_e4m3fnuz", "f8_e4m3fnuz"],
+            Self::F8E5M2 => &["f8e5m2", "float8e5m2", "float8_e5m2", "f8_e5m2"],
+            Self::F8E5M2FnUz => &["f8e5m2fnuz", "float8e5m2fnuz", "float8_e5m2fnuz", "f8_e5m2fnuz"],
+            Self::F8E4M3 => &["f8e4m3", "float8e4m3", "float8_e4m3"],
+            Self::F8E3M4 => &["f8e3m4", "float8e3m4", "float8_e3m4"],
+            Self::F8E4M3B11FnUz => &["f8e4m3b11fnuz", "float8e4m3b11fnuz", "float8_e4m3b11fnuz"],
+            Self::F8E8M0Fnu => {
+                &["f8e8m0fnu", "float8e8m0", "float8e8m0fnu", "float8_e8m0fnu", "f8e8m0", "f8_e8m0"]
+            }
+            Self::F4E2M1Fn => {
+                &["f4e2m1fn", "float4e2m1", "float4e2m1fn", "float4_e2m1fn", "f4e2m1"]
+            }
+            Self::F6E2M3Fn => {
+                &["f6e2m3fn", "float6e2m3", "float6e2m3fn", "float6_e2m3fn", "f6e2m3"]
+            }
+            Self::F6E3M2Fn => {
+                &["f6e3m2fn", "float6e3m2", "float6e3m2fn", "float6_e3m2fn", "f6e3m2"]
+            }
+        }
     }
 
     /// The code of the largest finite number.
@@ -116,6 +145,9 @@ impl fmt::Display for Format {
     }
 }
 
+const NAMES: &str = "f16, bf16, f32, f64, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f8e4m3, \
+                     f8e3m4, f8e4m3b11fnuz, f8e8m0fnu, f4e2m1fn, f6e2m3fn, f6e3m2fn";
+
 /// Accepts the names of this crate and the spellings of Rust, numpy, ml_dtypes, ONNX and
 /// safetensors, in any case.
 ///
@@ -127,16 +159,14 @@ impl fmt::Display for Format {
 /// spell the IEEE form, is [`Format::F8E4M3`].
 ///
 /// # Errors
-/// [`UnknownName`], which repeats the name.
+/// [`UnknownName`], which repeats the name, and lists those of this crate.
 impl FromStr for Format {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        let known = |row: &&Row| row.names.iter().any(|known| known.eq_ignore_ascii_case(name));
-        TABLE
-            .iter()
-            .find(known)
-            .map(|row| row.format)
-            .ok_or_else(|| UnknownName::new("format", name))
+        let known =
+            |format: &&Self| format.names().iter().any(|known| known.eq_ignore_ascii_case(name));
+        let format = Self::ALL.iter().find(known).copied();
+        format.ok_or_else(|| UnknownName::new("format", name, NAMES))
     }
 }

@@ -2,40 +2,14 @@
 
 use core::fmt;
 
-use super::TensorView;
-use crate::Error;
-
 /// The coordinate of an element: an iterator over one number for each dimension, outermost first.
-/// See [`TensorView::coordinate`].
+/// See [`crate::TensorView::coordinate`].
 #[derive(Clone)]
 pub struct Coordinate<'v> {
     /// The dimensions whose numbers are left.
-    shape: &'v [usize],
+    pub(super) shape: &'v [usize],
     /// The row-major index within these dimensions.
-    index: usize,
-}
-
-impl TensorView<'_> {
-    /// The coordinate of the element with this row-major index.
-    ///
-    /// ```
-    /// use nonfinite::{Predicate, TensorView};
-    /// let x = [1.0f32, 2.0, f32::NAN, f32::INFINITY];
-    /// let view = TensorView::shaped(&x, &[2, 2])?;
-    /// let nan = view.position(Predicate::Nan).unwrap();
-    /// assert!(view.coordinate(nan)?.eq([1, 0]));
-    /// assert_eq!(format!("NaN at {:?}", view.coordinate(nan)?), "NaN at [1, 0]");
-    /// # Ok::<(), nonfinite::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Index`] if there is no such element.
-    pub fn coordinate(&self, index: usize) -> Result<Coordinate<'_>, Error> {
-        match self.len() {
-            elements if index < elements => Ok(Coordinate { shape: self.shape(), index }),
-            elements => Err(Error::Index { index, elements }),
-        }
-    }
+    pub(super) index: usize,
 }
 
 impl Iterator for Coordinate<'_> {

@@ -2,8 +2,6 @@
 
 mod coordinate;
 mod nulls;
-#[cfg(feature = "stats")]
-mod nulls_stats;
 mod part;
 mod positions;
 mod questions;
@@ -89,9 +87,8 @@ impl<'a> TensorView<'a> {
     /// [`Error::Layout`] if the shape has more or fewer elements than there are, or more than 64
     /// dimensions.
     pub fn shaped(elements: impl Into<Elements<'a>>, shape: &'a [usize]) -> Result<Self, Error> {
-        let elements = elements.into();
-        let (x, format) = (elements.as_bytes(), elements.format());
-        Ok(Self::new(format, Tensor::row_major(x, format.size_in_bytes(), shape)?))
+        let Elements { format, bytes } = elements.into();
+        Ok(Self::new(format, Tensor::row_major(bytes, format.size_in_bytes(), shape)?))
     }
 
     /// The tensor of this shape and these strides, outermost dimension first, whose coordinate 0 is
@@ -105,11 +102,10 @@ impl<'a> TensorView<'a> {
         elements: impl Into<Elements<'a>>,
         offset: usize,
         shape: &'a [usize],
-        strides: &'a [isize],
+        strides: impl Strides<'a>,
     ) -> Result<Self, Error> {
-        let elements = elements.into();
-        let (x, format) = (elements.as_bytes(), elements.format());
-        let tensor = Tensor::strided(x, format.size_in_bytes(), offset, shape, strides)?;
+        let (Elements { format, bytes }, strides) = (elements.into(), strides.strides());
+        let tensor = Tensor::strided(bytes, format.size_in_bytes(), offset, shape, strides)?;
         Ok(Self::new(format, tensor))
     }
 
@@ -203,6 +199,73 @@ impl<'a> TensorView<'a> {
     pub fn format(&self) -> Format {
         self.format
     }
+
+    /// The coordinate of the element with this row-major index.
+    ///
+    /// ```
+    /// use nonfinite::{Predicate, TensorView};
+    /// let x = [1.0f32, 2.0, f32::NAN, f32::INFINITY];
+    /// let view = TensorView::shaped(&x, &[2, 2])?;
+    /// let nan = view.position(Predicate::Nan).unwrap();
+    /// assert!(view.coordinate(nan)?.eq([1, 0]));
+    /// assert_eq!(format!("NaN at {:?}", view.coordinate(nan)?), "NaN at [1, 0]");
+    /// # Ok::<(), nonfinite::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Index`] if there is no such element.
+    pub fn coordinate(&self, index: usize) -> Result<Coordinate<'_>, Error> {
+        match self.len() {
+            elements if index < elements => Ok(Coordinate { shape: self.shape(), index }),
+            elements => Err(Error::Index { index, elements }),
+        }
+    }
+
+    /// The rows that run along dimension `axis`, counted from 0, the outermost.
+    ///
+    /// ```
+    /// use nonfinite::{Predicate, TensorView};
+    /// let x = [0.0f32, 1.0, f32::NAN, 3.0, 4.0, 5.0];
+    /// let view = TensorView::shaped(&x, &[2, 3])?;
+    /// let (mut rows, mut columns) = ([false; 2], [false; 3]);
+    /// view.rows(1)?.any(Predicate::Nan, &mut rows)?;
+    /// view.rows(0)?.any(Predicate::Nan, &mut columns)?;
+    /// assert_eq!((rows, columns), ([true, false], [false, false, true]));
+    /// # Ok::<(), nonfinite::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Axis`] if there is no such dimension.
+    pub fn rows(self, axis: usize) -> Result<Rows<'a>, Error> {
+        let dimensions = self.shape().len();
+        if axis >= dimensions {
+            return Err(Error::Axis { axis, dimensions });
+        }
+        Ok(Rows { view: self, axis })
+    }
+}
+
+/// The strides of a view: a slice, an array or a vector of `isize`.
+///
+/// ```compile_fail,E0277
+/// let strides: Vec<usize> = vec![3, 1];
+/// let view = nonfinite::TensorView::strided(&[0.0f32; 6], 0, &[2, 3], &strides);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no strides of type `isize`",
+    note = "strides can be negative: `strides.iter().map(|&stride| stride as isize)`"
+)]
+pub trait Strides<'a> {
+    /// The strides, outermost dimension first.
+    fn strides(self) -> &'a [isize];
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a, S: AsRef<[isize]> + ?Sized> Strides<'a> for &'a S {
+    #[inline]
+    fn strides(self) -> &'a [isize] {
+        self.as_ref()
+    }
 }
 
 /// One dimension: of a slice, an array, a vector or [`Elements`].
@@ -212,9 +275,8 @@ where
 {
     #[inline]
     fn from(elements: E) -> Self {
-        let elements = Elements::from(elements);
-        let format = elements.format();
-        Self::new(format, Tensor::flat(elements.as_bytes(), format.size_in_bytes()))
+        let Elements { format, bytes } = Elements::from(elements);
+        Self::new(format, Tensor::flat(bytes, format.size_in_bytes()))
     }
 }
 

@@ -23,9 +23,13 @@
 //! A view that is not dense is searched once, in the order of memory. If there is a hit, boxes of
 //! up to 16384 elements are windows, one after the other in row-major order.
 
+#[cfg(feature = "stats")]
+use nonfinite_kernels::strided::Tensor;
 use nonfinite_kernels::{self as kernels, MaskOut, Rule, strided};
 
 use super::TensorView;
+#[cfg(feature = "stats")]
+use crate::Stats;
 use crate::{Census, Occurrences, Predicate};
 
 /// Elements of a window of a dense view.
@@ -33,6 +37,10 @@ const WINDOW: usize = 4096;
 
 /// Elements of a window of another view: boxes with many rows read whole cache lines.
 const BOX: usize = 16384;
+
+/// Bytes of elements that are copied at a time.
+#[cfg(feature = "stats")]
+const ROOM: usize = 16384;
 
 /// A hit is near if it is less than this many elements after the end of what was looked at last.
 const NEAR: usize = 256;
@@ -56,9 +64,14 @@ impl<'a> TensorView<'a> {
         self.validity.is_none_or(|validity| validity.is_valid(index))
     }
 
+    /// The row-major indices of the nulls, in order.
+    pub(super) fn nulls(&self) -> impl Iterator<Item = usize> {
+        self.validity.iter().flat_map(|validity| validity.nulls())
+    }
+
     /// The same elements, none of them null.
     #[inline]
-    pub(super) fn without_nulls(&self) -> Self {
+    fn without_nulls(&self) -> Self {
         Self { validity: None, ..*self }
     }
 
@@ -66,8 +79,7 @@ impl<'a> TensorView<'a> {
     #[inline(never)]
     pub(super) fn mask_of_valid(&self, rule: &Rule, mut out: MaskOut<'_>) {
         self.without_nulls().mask_here(rule, out.reborrow());
-        let nulls = self.validity.iter().flat_map(|validity| validity.nulls());
-        nulls.for_each(|null| out.set(null, false));
+        self.nulls().for_each(|null| out.set(null, false));
     }
 
     #[inline(never)]
@@ -84,24 +96,11 @@ impl<'a> TensorView<'a> {
 
     #[inline(never)]
     pub(super) fn census_of_valid(&self) -> Census {
-        let rule = |predicate| self.format.rule(predicate);
-        let mut census = Census::default();
-        for window in self.windows(rule(Predicate::NonFinite), 0) {
-            let (mut left, Census { nan, pos_inf, neg_inf, .. }) =
-                (window.found.count, &mut census);
-            let found = |predicate| self.occurrences_in(window.first, window.len, rule(predicate));
-            for (class, predicate) in [(nan, Predicate::Nan), (pos_inf, Predicate::PositiveInf)] {
-                if left != 0 {
-                    let found = found(predicate);
-                    (*class, left) = (class.join(found), left - found.count);
-                }
-            }
-            if left != 0 && neg_inf.first.is_none() {
-                neg_inf.first = found(Predicate::NegativeInf).first;
-            }
-            neg_inf.count += left;
-        }
-        census
+        let windows = self.windows(self.format.rule(Predicate::NonFinite), 0);
+        let census = windows.map(|Window { first, len, found }| {
+            self.census_by(found.count, |_, rule| self.occurrences_in(first, len, rule))
+        });
+        census.fold(Census::default(), Census::join)
     }
 
     /// The windows that hold all elements for which the rule holds. In a dense view the first
@@ -164,5 +163,41 @@ impl<'a> TensorView<'a> {
         }
         let validity = self.validity.unwrap_or_default().part(first, len);
         validity.occurrences(self.backend, bits).behind(first)
+    }
+    #[cfg(feature = "stats")]
+    #[inline(never)]
+    pub(super) fn stats_of_valid(&self) -> Stats {
+        match self.dense() {
+            Some(_) if self.valid_count() == self.len() => self.without_nulls().stats_here(),
+            Some(x) => self.stats_of_dense(x),
+            None => self.stats_of_boxes(),
+        }
+    }
+
+    /// Copies boxes of elements, one after the other in row-major order.
+    #[cfg(feature = "stats")]
+    #[inline(never)]
+    fn stats_of_boxes(&self) -> Stats {
+        let (size, mut room) = (self.format.size_in_bytes(), [0; ROOM]);
+        let (mut at, mut stats) = (0, Stats::default());
+        while at < self.len() {
+            let part = self.part(at, self.part_len(at, ROOM / size));
+            let tensor = Tensor::flat(strided::gather(&part.tensor, &mut room), size);
+            let copy = TensorView { tensor, ..part };
+            (at, stats) = (at + part.len(), stats.join(copy.stats_of_valid().behind(at)));
+        }
+        stats
+    }
+
+    /// The statistics of dense elements. The kernel needs a valid element that is finite.
+    #[cfg(feature = "stats")]
+    fn stats_of_dense(&self, x: &[u8]) -> Stats {
+        let format = self.format;
+        let Some(finite) = self.position_of_valid(format.rule(Predicate::Finite)) else {
+            return Stats { census: self.census_of_valid(), ..Stats::default() };
+        };
+        let validity = self.validity.unwrap_or_default();
+        let numbers = format.numbers();
+        Stats::new(kernels::stats_of_valid(self.backend, x, numbers, validity, finite), format)
     }
 }

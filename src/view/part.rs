@@ -9,11 +9,7 @@ use nonfinite_kernels::{MaskOut, Rule, strided};
 use super::TensorView;
 #[cfg(feature = "stats")]
 use crate::Stats;
-use crate::{Census, Predicate};
-
-/// The classes of a census.
-pub(super) const CLASSES: [Predicate; 3] =
-    [Predicate::Nan, Predicate::PositiveInf, Predicate::NegativeInf];
+use crate::{Census, Occurrences, Predicate};
 
 impl<'a> TensorView<'a> {
     /// `len` elements from row-major index `first` on. If the view is not dense, they are a box:
@@ -30,17 +26,24 @@ impl<'a> TensorView<'a> {
         if self.tensor.is_dense() {
             return most;
         }
-        let (mut rest, mut inner) = (from, 1);
-        for &size in self.shape().iter().rev() {
-            // The coordinates of this dimension: fewer, if the view is a box itself.
-            let here = size.min(self.len() / inner);
-            let taken = (here - rest % here).min(most / inner);
+        for (inner, here) in self.dimensions() {
+            let taken = (here - from / inner % here).min(most / inner);
             if taken < here || inner * here == self.len() {
                 return taken * inner;
             }
-            (rest, inner) = (rest / here, inner * here);
         }
-        inner
+        most
+    }
+
+    /// The elements inside of one coordinate of each dimension, and the coordinates, innermost
+    /// dimension first. They are fewer than the size if the view is a box.
+    pub(super) fn dimensions(&self) -> impl Iterator<Item = (usize, usize)> {
+        let (len, mut inner) = (self.len(), 1);
+        self.shape().iter().rev().map(move |&size| {
+            let (inside, here) = (inner, size.min(len / inner));
+            inner *= here.max(1);
+            (inside, here)
+        })
     }
 
     /// The elements, if they are adjacent, in row-major order.
@@ -113,18 +116,31 @@ impl<'a> TensorView<'a> {
 
     #[inline(never)]
     fn census_of_strided(&self) -> Census {
-        let (format, backend, tensor) = (self.format, self.backend, &self.tensor);
-        let rules = CLASSES.map(|predicate| format.rule(predicate));
-        let counts = strided::counts(backend, tensor, format.rule(Predicate::NonFinite), rules);
-        let mut census = Census::default();
-        let classes = [&mut census.nan, &mut census.pos_inf, &mut census.neg_inf];
-        for ((class, count), rule) in classes.into_iter().zip(counts).zip(rules) {
-            class.count = count;
-            if count > 0 {
-                class.first = strided::position(backend, tensor, rule);
+        let (backend, tensor, search) =
+            (self.backend, &self.tensor, self.format.rule(Predicate::NonFinite));
+        let counts = strided::counts(backend, tensor, search, self.format.classes());
+        self.census_by(counts.iter().sum(), |class, rule| {
+            let first = || strided::position(backend, tensor, rule);
+            Occurrences::new(counts[class], if counts[class] > 0 { first() } else { None })
+        })
+    }
+
+    /// The census of a part with this number of NaN and infinities. `found` tells what is found of
+    /// each class, by its number and its rule.
+    pub(super) fn census_by(
+        &self,
+        mut left: usize,
+        found: impl Fn(usize, &Rule) -> Occurrences,
+    ) -> Census {
+        let mut classes = [Occurrences::default(); 3];
+        for (i, (class, rule)) in classes.iter_mut().zip(self.format.classes()).enumerate() {
+            if left > 0 {
+                *class = found(i, rule);
+                left -= class.count;
             }
         }
-        census
+        let [nan, pos_inf, neg_inf] = classes;
+        Census::new(nan, pos_inf, neg_inf)
     }
 
     #[cfg(feature = "stats")]

@@ -4,7 +4,7 @@ use nonfinite_kernels::strided::{self, MaskView};
 use nonfinite_kernels::{MaskOut, Rule};
 
 #[cfg(feature = "rayon")]
-use super::threads::Part;
+use super::threads::{Part, Threads};
 use super::{Positions, TensorView};
 #[cfg(feature = "stats")]
 use crate::Stats;
@@ -12,65 +12,30 @@ use crate::rules::Asked;
 use crate::{Census, Error, Predicate};
 
 impl<'a> TensorView<'a> {
-    /// The rule of a predicate.
+    /// The opposite of the rule of a predicate.
     #[inline(always)]
-    pub(super) fn rule(&self, predicate: Predicate) -> Asked {
-        self.format.asked(predicate)
-    }
-
-    /// The opposite rule.
-    #[inline(always)]
-    pub(super) fn opposite(&self, predicate: Predicate) -> Asked {
-        Asked::opposite(predicate, |predicate| self.rule(predicate))
-    }
-
-    /// The rule of NaN, if the predicate holds for NaN too and its rule does not. No element has
-    /// both.
-    #[inline(always)]
-    pub(super) fn nan_besides(&self, predicate: Predicate) -> Option<&'static Rule> {
-        predicate.has_nan_besides().then(|| self.format.rule(Predicate::Nan))
+    pub(super) fn opposite(&self, predicate: Predicate) -> Result<Asked, Error> {
+        Asked::opposite(predicate, |predicate| self.format.asked(predicate))
     }
 
     /// Writes one byte for each element: 1 if `predicate` holds, otherwise 0. `out` is a slice, an
     /// array or a vector of `bool` or `u8`, or `&mut [MaybeUninit<bool>]`.
     ///
     /// # Errors
-    /// [`Error::OutputLength`] if `out` does not have one byte for each element; nothing is written
-    /// then.
+    /// [`Error::OutputLength`] if `out` does not have one byte for each element, or
+    /// [`Error::ThresholdFormat`]; nothing is written then.
     #[inline]
     pub fn mask<'o>(&self, predicate: Predicate, out: impl Into<MaskOut<'o>>) -> Result<(), Error> {
-        let mut out = out.into();
-        self.mask_where(&self.rule(predicate), out.reborrow())?;
-        if let Some(nan) = self.nan_besides(predicate) {
-            self.each_in_mask(nan, &mut |i| out.set(i, true));
-        }
-        Ok(())
-    }
-
-    /// Calls `f` with the index of each element for which the rule holds: by masks, so that a
-    /// program that asks for masks links no other leaf.
-    #[inline(never)]
-    fn each_in_mask(&self, rule: &Rule, f: &mut dyn FnMut(usize)) {
-        let (mut room, mut first) = ([false; 1024], 0);
-        while first < self.len() {
-            let mask = &mut room[..self.part_len(first, 1024)];
-            self.part(first, mask.len()).mask_here(rule, MaskOut::from(&mut *mask));
-            mask.iter().enumerate().filter(|(_, hit)| **hit).for_each(|(i, _)| f(first + i));
-            first += mask.len();
-        }
-    }
-
-    #[inline(always)]
-    fn mask_where(&self, rule: &Rule, out: MaskOut<'_>) -> Result<(), Error> {
+        let (rule, out) = (self.format.asked(predicate)?, out.into());
         if out.len() != self.len() {
             return Err(Error::OutputLength { elements: self.len(), output: out.len() });
         }
         #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
-            threads.mask(rule, out);
+        if let Some(threads) = Threads::of(self) {
+            threads.mask(&rule, out);
             return Ok(());
         }
-        self.mask_here(rule, out);
+        self.mask_here(&rule, out);
         Ok(())
     }
 
@@ -79,20 +44,16 @@ impl<'a> TensorView<'a> {
     /// of the crate `ndarray` (feature `ndarray-0_17`).
     ///
     /// # Errors
-    /// [`Error::Layout`] if `out` does not have the shape of the view; nothing is written then.
+    /// [`Error::Layout`] if `out` does not have the shape of the view, or
+    /// [`Error::ThresholdFormat`]; nothing is written then.
     pub fn mask_into<'o>(
         &self,
         predicate: Predicate,
         out: impl Into<MaskView<'o>>,
     ) -> Result<(), Error> {
-        let mut out = out.into();
-        let rule = self.rule(predicate);
+        let (rule, mut out) = (self.format.asked(predicate)?, out.into());
         strided::mask_into(self.backend, &self.tensor, &rule, MaskView::from(&mut out))?;
-        let nulls = self.validity.iter().flat_map(|validity| validity.nulls());
-        nulls.for_each(|null| out.set(null, false));
-        if let Some(nan) = self.nan_besides(predicate) {
-            self.each_in_mask(nan, &mut |i| out.set(i, true));
-        }
+        self.nulls().for_each(|null| out.set(null, false));
         Ok(())
     }
 
@@ -101,50 +62,54 @@ impl<'a> TensorView<'a> {
     /// bitmaps"). All other bits keep their values.
     ///
     /// # Errors
-    /// [`Error::OutputBits`] if `out` ends before the last result or before bit `offset`; nothing
-    /// is written then.
+    /// [`Error::OutputBits`] if `out` ends before the last result or before bit `offset`, or
+    /// [`Error::ThresholdFormat`]; nothing is written then.
     #[inline]
     pub fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) -> Result<(), Error> {
-        self.bits_where(&self.rule(predicate), out, offset)?;
-        if self.nan_besides(predicate).is_some() {
-            let nan = self.positions(Predicate::Nan).map(|i| offset + i);
-            nan.for_each(|bit| out[bit / 8] |= 1 << (bit % 8));
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn bits_where(&self, rule: &Rule, out: &mut [u8], offset: usize) -> Result<(), Error> {
+        let rule = self.format.asked(predicate)?;
         let fits = offset.checked_add(self.len()).is_some_and(|end| end.div_ceil(8) <= out.len());
         if !fits {
             return Err(Error::OutputBits { elements: self.len(), offset, bytes: out.len() });
         }
         #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
-            threads.bits(rule, out, offset);
+        if let Some(threads) = Threads::of(self) {
+            threads.bits(&rule, out, offset);
             return Ok(());
         }
-        self.bits_here(rule, out, offset);
+        self.bits_here(&rule, out, offset);
         Ok(())
     }
 
     /// Whether `predicate` holds for any element. Stops soon after the first hit.
     #[must_use]
     #[inline(always)]
+    #[track_caller]
     pub fn any(&self, predicate: Predicate) -> bool {
-        self.any_where(&self.rule(predicate))
-            || self.nan_besides(predicate).is_some_and(|nan| self.any_where(nan))
+        self.any_where(&Asked::or_panic(self.format.asked(predicate)))
     }
 
     /// Whether `predicate` holds for all elements that are not null. True if there is none. Stops
     /// soon after the first element for which the predicate does not hold.
     #[must_use]
     #[inline(always)]
+    #[track_caller]
     pub fn all(&self, predicate: Predicate) -> bool {
-        if self.nan_besides(predicate).is_some() {
-            return self.count(predicate) == self.valid_count();
-        }
-        !self.any_where(&self.opposite(predicate))
+        !self.any_where(&Asked::or_panic(self.opposite(predicate)))
+    }
+
+    /// Whether any element is NaN. Stops soon after the first one.
+    #[must_use]
+    #[inline(always)]
+    pub fn any_nan(&self) -> bool {
+        self.any(Predicate::Nan)
+    }
+
+    /// Whether all elements that are not null are finite. Stops soon after the first NaN or
+    /// infinity.
+    #[must_use]
+    #[inline(always)]
+    pub fn all_finite(&self) -> bool {
+        self.all(Predicate::Finite)
     }
 
     // Always inlined, as `any` and `all`: where the caller has just made the view, its fields fold
@@ -152,7 +117,7 @@ impl<'a> TensorView<'a> {
     #[inline(always)]
     fn any_where(&self, rule: &Rule) -> bool {
         #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
+        if let Some(threads) = Threads::of(self) {
             return threads.any(rule);
         }
         self.any_here(rule)
@@ -162,19 +127,17 @@ impl<'a> TensorView<'a> {
     /// its coordinates.
     #[must_use]
     #[inline]
+    #[track_caller]
     pub fn count(&self, predicate: Predicate) -> usize {
         let (counted, complement) = predicate.counted();
-        let mut count = self.count_where(&self.rule(counted));
-        if let Some(nan) = self.nan_besides(predicate) {
-            count += self.count_where(nan);
-        }
+        let count = self.count_where(&Asked::or_panic(self.format.asked(counted)));
         if complement { self.valid_count() - count } else { count }
     }
 
     #[inline]
     fn count_where(&self, rule: &Rule) -> usize {
         #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
+        if let Some(threads) = Threads::of(self) {
             return threads.parts(&|part| part.view.count_here(rule), &|a, b| a + b);
         }
         self.count_here(rule)
@@ -184,19 +147,14 @@ impl<'a> TensorView<'a> {
     /// [`TensorView::coordinate`] gives its coordinate.
     #[must_use]
     #[inline]
+    #[track_caller]
     pub fn position(&self, predicate: Predicate) -> Option<usize> {
-        let first = self.position_where(&self.rule(predicate));
-        let Some(nan) = self.nan_besides(predicate) else { return first };
-        first.into_iter().chain(self.position_where(nan)).min()
-    }
-
-    #[inline]
-    fn position_where(&self, rule: &Rule) -> Option<usize> {
+        let rule = Asked::or_panic(self.format.asked(predicate));
         #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
-            return threads.position(rule);
+        if let Some(threads) = Threads::of(self) {
+            return threads.position(&rule);
         }
-        self.position_here(rule)
+        self.position_here(&rule)
     }
 
     /// The row-major indices of all elements for which `predicate` holds, in order. Fast if the
@@ -209,8 +167,9 @@ impl<'a> TensorView<'a> {
     /// assert!(TensorView::from(&x).positions(Predicate::Nan).eq([0, 2]));
     /// ```
     #[inline]
+    #[track_caller]
     pub fn positions(self, predicate: Predicate) -> Positions<'a> {
-        Positions::new(self, predicate, false)
+        Positions::new(self, &Asked::or_panic(self.format.asked(predicate)))
     }
 
     /// Counts NaN, +Inf and -Inf, and finds the first of each by its row-major index. Takes one
@@ -219,7 +178,7 @@ impl<'a> TensorView<'a> {
     #[inline]
     pub fn census(&self) -> Census {
         #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
+        if let Some(threads) = Threads::of(self) {
             let census = &|part: Part<'_>| part.view.census_here().behind(part.first);
             return threads.parts(census, &Census::join);
         }
@@ -247,7 +206,7 @@ impl<'a> TensorView<'a> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         #[cfg(feature = "rayon")]
-        if let Some(threads) = self.shared() {
+        if let Some(threads) = Threads::of(self) {
             let stats = &|part: Part<'_>| part.view.stats_here().behind(part.first);
             return threads.parts(stats, &Stats::join);
         }

@@ -1,8 +1,12 @@
 //! One answer for each row.
 
+#[cfg(feature = "stats")]
+use nonfinite_kernels::Bitmap;
+use nonfinite_kernels::Rule;
 use nonfinite_kernels::strided::{self, Rows as Answers};
 
-use super::part::CLASSES;
+#[cfg(feature = "rayon")]
+use super::threads::Threads;
 use super::{Positions, TensorView};
 #[cfg(feature = "stats")]
 use crate::Stats;
@@ -14,33 +18,8 @@ use crate::{Census, Error, Predicate};
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct Rows<'a> {
-    view: TensorView<'a>,
-    axis: usize,
-}
-
-impl<'a> TensorView<'a> {
-    /// The rows that run along dimension `axis`, counted from 0, the outermost.
-    ///
-    /// ```
-    /// use nonfinite::{Predicate, TensorView};
-    /// let x = [0.0f32, 1.0, f32::NAN, 3.0, 4.0, 5.0];
-    /// let view = TensorView::shaped(&x, &[2, 3])?;
-    /// let (mut rows, mut columns) = ([false; 2], [false; 3]);
-    /// view.rows(1)?.any(Predicate::Nan, &mut rows)?;
-    /// view.rows(0)?.any(Predicate::Nan, &mut columns)?;
-    /// assert_eq!((rows, columns), ([true, false], [false, false, true]));
-    /// # Ok::<(), nonfinite::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Axis`] if there is no such dimension.
-    pub fn rows(self, axis: usize) -> Result<Rows<'a>, Error> {
-        let dimensions = self.shape().len();
-        if axis >= dimensions {
-            return Err(Error::Axis { axis, dimensions });
-        }
-        Ok(Rows { view: self, axis })
-    }
+    pub(super) view: TensorView<'a>,
+    pub(super) axis: usize,
 }
 
 impl Rows<'_> {
@@ -67,9 +46,10 @@ impl Rows<'_> {
     /// Sets `out[r]` to whether `predicate` holds for any element of row `r`.
     ///
     /// # Errors
-    /// [`Error::Rows`] if `out` does not have one place for each row; nothing is written then.
+    /// [`Error::Rows`] if `out` does not have one place for each row, or
+    /// [`Error::ThresholdFormat`]; nothing is written then.
     pub fn any(&self, predicate: Predicate, out: &mut [bool]) -> Result<(), Error> {
-        self.ask(predicate, out, |out| Answers::Any(out))
+        self.ask(&*self.view.format.asked(predicate)?, out, |out| Answers::Any(out))
     }
 
     /// Sets `out[r]` to whether `predicate` holds for all elements of row `r` that are not null.
@@ -78,7 +58,9 @@ impl Rows<'_> {
     /// # Errors
     /// As [`Rows::any`].
     pub fn all(&self, predicate: Predicate, out: &mut [bool]) -> Result<(), Error> {
-        self.each(out, &|part, out| part.all_rows(self.axis, predicate, out))
+        self.ask(&*self.view.opposite(predicate)?, out, |out| Answers::Any(out))?;
+        out.iter_mut().for_each(|all| *all = !*all);
+        Ok(())
     }
 
     /// Sets `out[r]` to the number of elements of row `r` for which `predicate` holds.
@@ -86,7 +68,14 @@ impl Rows<'_> {
     /// # Errors
     /// As [`Rows::any`].
     pub fn count(&self, predicate: Predicate, out: &mut [usize]) -> Result<(), Error> {
-        self.ask(predicate, out, |out| Answers::Count(out))
+        let (counted, complement) = predicate.counted();
+        self.ask(&*self.view.format.asked(counted)?, out, |out| Answers::Count(out))?;
+        if complement && !out.is_empty() {
+            out.iter_mut().for_each(|count| *count = self.row_len() - *count);
+            let (_, row_of) = self.places();
+            self.view.nulls().for_each(|null| out[row_of(null)] -= 1);
+        }
+        Ok(())
     }
 
     /// Sets `out[r]` to the index, counted along row `r`, of the first element for which
@@ -95,147 +84,130 @@ impl Rows<'_> {
     /// # Errors
     /// As [`Rows::any`].
     pub fn position(&self, predicate: Predicate, out: &mut [Option<usize>]) -> Result<(), Error> {
-        self.ask(predicate, out, |out| Answers::Position(out))
+        self.ask(&*self.view.format.asked(predicate)?, out, |out| Answers::Position(out))
     }
 
     /// Sets `out[r]` to the census of row `r`. The first of each class is counted along the row.
     ///
     /// # Errors
-    /// As [`Rows::any`].
+    /// [`Error::Rows`], as [`Rows::any`].
     pub fn census(&self, out: &mut [Census]) -> Result<(), Error> {
-        self.ask(Predicate::NonFinite, out, |out| Answers::Census(out))
+        self.ask(self.view.format.rule(Predicate::NonFinite), out, |out| Answers::Census(out))
     }
 
     /// Sets `out[r]` to the statistics of row `r`. Indices are counted along the row.
     ///
     /// # Errors
-    /// As [`Rows::any`].
+    /// [`Error::Rows`], as [`Rows::any`].
     #[cfg(feature = "stats")]
     pub fn stats(&self, out: &mut [Stats]) -> Result<(), Error> {
-        self.each(out, &|part, out| part.stats_of_rows(self.axis, out))
+        self.each(out, &|rows, out| rows.stats_here(out))
     }
 
     fn ask<A: Send>(
         &self,
-        predicate: Predicate,
+        rule: &Rule,
         out: &mut [A],
         answers: impl Fn(&mut [A]) -> Answers<'_> + Sync,
     ) -> Result<(), Error> {
-        self.each(out, &|part, out| part.rows_here(self.axis, predicate, answers(out)))
+        self.each(out, &|rows, out| rows.ask_here(rule, answers(out)))
     }
 
-    /// Whether an output of this length has one place for each row.
-    #[inline(never)]
-    fn check(&self, output: usize) -> Result<(), Error> {
-        let rows = self.len();
-        if rows == output { Ok(()) } else { Err(Error::Rows { rows, output }) }
-    }
-
-    /// Calls `ask` for parts of the view with the places of their rows.
+    /// Calls `ask` for the rows of parts of the view, with their places.
     fn each<A: Send>(
         &self,
         out: &mut [A],
-        ask: &(impl Fn(&TensorView<'_>, &mut [A]) + Sync),
+        ask: &(impl Fn(Rows<'_>, &mut [A]) + Sync),
     ) -> Result<(), Error> {
-        self.check(out.len())?;
+        let (rows, output) = (self.len(), out.len());
+        if rows != output {
+            return Err(Error::Rows { rows, output });
+        }
         if out.is_empty() {
             // The product of the sizes may overflow.
             return Ok(());
         }
         #[cfg(feature = "rayon")]
         if self.axis != 0
-            && let Some(threads) = self.view.shared()
+            && let Some(threads) = Threads::of(&self.view)
         {
-            threads.rows(out, self.row_len(), ask);
+            let ask = |view: TensorView<'_>, out: &mut [A]| ask(Rows { view, ..*self }, out);
+            threads.rows(out, self.row_len(), &ask);
             return Ok(());
         }
-        ask(&self.view, out);
+        ask(*self, out);
         Ok(())
     }
-}
 
-impl TensorView<'_> {
-    /// Elements of the dimensions inside of `axis`.
-    pub(super) fn inner(&self, axis: usize) -> usize {
-        self.shape()[axis + 1..].iter().product()
+    /// The answers for the rule, or for the classes of a census. `out` has one place for each row.
+    fn ask_here(&self, rule: &Rule, mut out: Answers<'_>) {
+        let Self { view, axis } = self;
+        let classes = view.format.classes();
+        let rules = if matches!(out, Answers::Census(_)) { &classes[..] } else { &[rule] };
+        if view.validity.is_some() {
+            self.ask_by_hits(rules, &mut out);
+        } else {
+            strided::rows(view.backend, &view.tensor, *axis, rule, rules, out);
+        }
     }
 
-    /// Statistics of the rows along dimension `axis`. `out` has one place for each.
+    /// [`Rows::ask_here`], hit by hit.
+    #[inline(never)]
+    fn ask_by_hits(&self, rules: &[&Rule], out: &mut Answers<'_>) {
+        let (inner, row_of) = self.places();
+        out.clear();
+        for (class, rule) in rules.iter().enumerate() {
+            for i in Positions::new(self.view, rule) {
+                out.add(row_of(i), class, 1, || i / inner % self.row_len());
+            }
+        }
+    }
+
+    /// Elements of the dimensions inside of that of the rows, and a function from the row-major
+    /// index of an element to its row.
+    fn places(&self) -> (usize, impl Fn(usize) -> usize + use<>) {
+        let (size, inner) = (self.row_len(), self.view.shape()[self.axis + 1..].iter().product());
+        (inner, move |i| i / inner / size * inner + i % inner)
+    }
+
+    /// Statistics of the rows. `out` has one place for each.
     #[cfg(feature = "stats")]
-    fn stats_of_rows(&self, axis: usize, out: &mut [Stats]) {
+    fn stats_here(&self, out: &mut [Stats]) {
         // `stats_of_rows` leaves out rows without elements.
         out.fill(Stats::default());
-        let (backend, format) = (self.backend, self.format);
-        if self.validity.is_some() && !self.is_empty() {
+        let (view, format) = (&self.view, self.view.format);
+        if view.validity.is_some() && !view.is_empty() {
             let rows = out.iter_mut().enumerate();
-            return rows.for_each(|(row, out)| *out = self.stats_of_row(axis, row));
+            return rows.for_each(|(row, out)| *out = self.stats_of_row(row));
         }
-        strided::stats_of_rows(backend, &self.tensor, axis, format.numbers(), |row, stats| {
-            out[row] = Stats::new(stats, format);
-        });
+        strided::stats_of_rows(
+            view.backend,
+            &view.tensor,
+            self.axis,
+            format.numbers(),
+            |row, x| {
+                out[row] = Stats::new(x, format);
+            },
+        );
     }
 
-    /// The rows along dimension `axis`. `out` has one place for each.
-    fn rows_here(&self, axis: usize, predicate: Predicate, mut out: Answers<'_>) {
-        if self.validity.is_some() || self.nan_besides(predicate).is_some() {
-            return self.rows_by_hits(axis, predicate, &mut out);
+    /// Statistics of one row with nulls. Indices count along the row.
+    #[cfg(feature = "stats")]
+    fn stats_of_row(&self, row: usize) -> Stats {
+        const ROOM: usize = 4096;
+        let (size, (inner, _)) = (self.row_len(), self.places());
+        let start = row / inner * inner * size + row % inner;
+        let line = self.view.tensor.row(self.axis, row);
+        let mut stats = Stats::default();
+        for at in (0..size).step_by(ROOM) {
+            let tensor = line.part(at, ROOM.min(size - at));
+            let mut bits = [0u8; ROOM / 8];
+            let is_valid = |i: &usize| self.view.is_valid(start + (at + i) * inner);
+            (0..tensor.len()).filter(is_valid).for_each(|i| bits[i / 8] |= 1 << (i % 8));
+            let validity = Bitmap::new(&bits, 0, tensor.len());
+            let part = TensorView { tensor, validity, ..self.view };
+            stats = stats.join(part.stats_of_valid().behind(at));
         }
-        let ask = |search: &_, rules: &[_], out: Answers<'_>| {
-            strided::rows(self.backend, &self.tensor, axis, search, rules, out);
-        };
-        let (counted, complement) = predicate.counted();
-        let (rule, counted) = (self.rule(predicate), self.rule(counted));
-        match out {
-            Answers::Census(_) => ask(&rule, &CLASSES.map(|class| self.format.rule(class)), out),
-            Answers::Count(counts) if complement => {
-                ask(&counted, &[&*counted], Answers::Count(&mut *counts));
-                let size = self.shape()[axis];
-                counts.iter_mut().for_each(|count| *count = size - *count);
-            }
-            _ => ask(&rule, &[&*rule], out),
-        }
-    }
-
-    /// Whether the predicate holds for all elements of each row along dimension `axis`.
-    fn all_rows(&self, axis: usize, predicate: Predicate, out: &mut [bool]) {
-        let opposite = self.opposite(predicate);
-        if self.validity.is_some() || self.nan_besides(predicate).is_some() {
-            out.fill(false);
-            let row_of = self.row_of(axis);
-            Positions::new(*self, predicate, true).for_each(|i| out[row_of(i)] = true);
-        } else {
-            let out = Answers::Any(&mut *out);
-            strided::rows(self.backend, &self.tensor, axis, &opposite, &[&*opposite], out);
-        }
-        out.iter_mut().for_each(|all| *all = !*all);
-    }
-
-    /// The row along dimension `axis` of the element with a row-major index.
-    fn row_of(&self, axis: usize) -> impl Fn(usize) -> usize + use<> {
-        let (size, inner) = (self.shape()[axis], self.inner(axis));
-        move |i| i / inner / size * inner + i % inner
-    }
-
-    /// [`TensorView::rows_here`], hit by hit.
-    #[inline(never)]
-    fn rows_by_hits(&self, axis: usize, predicate: Predicate, out: &mut Answers<'_>) {
-        let (size, inner) = (self.shape()[axis], self.inner(axis));
-        let row_of = self.row_of(axis);
-        let (counted, complement) = predicate.counted();
-        if let Answers::Count(counts) = out
-            && complement
-        {
-            // All elements but the nulls and the hits of the opposite.
-            counts.fill(size);
-            let nulls = self.validity.iter().flat_map(|validity| validity.nulls());
-            return nulls.chain(self.positions(counted)).for_each(|i| counts[row_of(i)] -= 1);
-        }
-        out.clear();
-        let classes = if matches!(out, Answers::Census(_)) { &CLASSES[..] } else { &[predicate] };
-        for (class, &predicate) in classes.iter().enumerate() {
-            for i in self.positions(predicate) {
-                out.add(row_of(i), class, 1, || i / inner % size);
-            }
-        }
+        stats
     }
 }

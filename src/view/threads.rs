@@ -23,23 +23,6 @@ const HEAD: usize = 32 << 10;
 /// words of bits, whole cache lines of a mask.
 const BORDER: usize = 64;
 
-impl<'a> TensorView<'a> {
-    /// The view to share among threads, if `par` was called and the input is large enough. A
-    /// broadcast view names few elements many times, so one thread answers.
-    #[inline(always)]
-    pub(super) fn shared(&self) -> Option<Threads<'a>> {
-        // Asked first, since rayon starts its threads when it is asked for their number.
-        if self.threads { self.shared_if_large() } else { None }
-    }
-
-    #[inline(never)]
-    fn shared_if_large(&self) -> Option<Threads<'a>> {
-        let whole = Part { first: 0, view: *self };
-        let is_large = whole.bytes() > ALONE && !self.tensor.is_broadcast();
-        (is_large && rayon::current_num_threads() > 1).then_some(Threads(whole))
-    }
-}
-
 /// A part of a view, which is a view itself, from row-major index `first` on.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
@@ -61,15 +44,8 @@ impl Part<'_> {
             return (0 < middle && middle < len).then_some(middle);
         }
         // The outermost dimension with several coordinates in the part.
-        let (mut inner, mut outermost) = (1, None);
-        for &size in self.view.shape().iter().rev() {
-            let coordinates = size.min(len / inner);
-            if coordinates > 1 {
-                outermost = Some((inner, coordinates));
-            }
-            inner *= coordinates.max(1);
-        }
-        let (inner, coordinates) = outermost?;
+        let several = self.view.dimensions().filter(|(_, coordinates)| *coordinates > 1);
+        let (inner, coordinates) = several.last()?;
         Some((middle / inner).clamp(1, coordinates - 1) * inner)
     }
 
@@ -87,6 +63,21 @@ impl Part<'_> {
 pub(super) struct Threads<'a>(Part<'a>);
 
 impl<'a> Threads<'a> {
+    /// The view to share among threads, if `par` was called and the input is large enough. A
+    /// broadcast view names few elements many times, so one thread answers.
+    #[inline(always)]
+    pub(super) fn of(view: &TensorView<'a>) -> Option<Self> {
+        // Asked first, since rayon starts its threads when it is asked for their number.
+        if view.threads { Self::if_large(view) } else { None }
+    }
+
+    #[inline(never)]
+    fn if_large(view: &TensorView<'a>) -> Option<Self> {
+        let whole = Part { first: 0, view: *view };
+        let is_large = whole.bytes() > ALONE && !view.tensor.is_broadcast();
+        (is_large && rayon::current_num_threads() > 1).then_some(Threads(whole))
+    }
+
     #[inline(never)]
     pub(super) fn mask(&self, rule: &Rule, out: MaskOut<'_>) {
         let mask = |part: Part<'_>, out: MaskOut<'_>| part.view.mask_here(rule, out);
@@ -157,9 +148,9 @@ impl<'a> Threads<'a> {
         &self,
         out: &mut [A],
         row_len: usize,
-        ask: &(impl Fn(&TensorView<'_>, &mut [A]) + Sync),
+        ask: &(impl Fn(TensorView<'_>, &mut [A]) + Sync),
     ) {
-        let part = |part: Part<'_>, out: RowsOut<'_, A>| ask(&part.view, out.out);
+        let part = |part: Part<'_>, out: RowsOut<'_, A>| ask(part.view, out.out);
         halves(self.0, RowsOut { out, row_len }, &part, &|(), ()| ());
     }
 

@@ -39,11 +39,23 @@ fn predicate_names() {
         assert_eq!(predicate.name().parse(), Ok(predicate));
         assert_eq!(predicate.name().to_uppercase().parse(), Ok(predicate));
     }
-    assert_eq!("isneginf".parse(), Ok(Predicate::NegativeInf));
-    let error = "inf\0".parse::<Predicate>().unwrap_err();
-    assert_eq!(error.to_string(), "no predicate has the name \"inf\\0\"");
-    let error = "infinity".parse::<Predicate>().unwrap_err();
-    assert_eq!(error.to_string(), "no predicate has the name \"infinity\"");
+    for (name, predicate) in [
+        ("isneginf", Predicate::NegativeInf),
+        ("is_nan", Predicate::Nan),
+        ("is_infinite", Predicate::Inf),
+        ("is_finite", Predicate::Finite),
+        ("exceeds 65504", Predicate::exceeds(Format::F32, 65504.0).unwrap()),
+        ("Exceeds 448 of BF16", Predicate::exceeds(Format::Bf16, 448.0).unwrap()),
+        ("exceeds 0.1 of f16", Predicate::exceeds(Format::F16, 0.1).unwrap()),
+    ] {
+        assert_eq!((name.parse(), predicate.to_string().parse()), (Ok(predicate), Ok(predicate)));
+    }
+    let known: Vec<_> = Predicate::ALL.iter().map(|known| known.name()).collect();
+    for name in ["inf\0", "infinity", "exceeds", "exceeds -1", "exceeds 1 of f8e8m0", "above 1"] {
+        let error = name.parse::<Predicate>().unwrap_err().to_string();
+        let wanted = format!("no predicate has the name {name:?}; names are {}", known.join(", "));
+        assert_eq!(error, wanted);
+    }
 }
 
 /// Masked logits may hold -Inf, and no NaN or +Inf.
@@ -77,7 +89,8 @@ fn census_text() {
 fn long_names_are_cut() {
     let error = "x\u{e4}".repeat(30).parse::<Format>().unwrap_err();
     let shown = "x\u{e4}".repeat(13);
-    assert_eq!(error.to_string(), format!("no format has the name \"{shown}x\"..."));
+    let cut = format!("no format has the name \"{shown}x\"...; names are ");
+    assert!(error.to_string().starts_with(&cut));
 }
 
 #[test]
@@ -196,21 +209,61 @@ fn format_names() {
         assert_eq!(name.parse(), Ok(format), "{name}");
     }
     for name in ["", "int8", "f", "f128", " f32", "f4", "F4", "F6_E2M3", "f8"] {
-        let error = name.parse::<Format>().unwrap_err();
-        assert_eq!(error.to_string(), format!("no format has the name {name:?}"));
+        let error = name.parse::<Format>().unwrap_err().to_string();
+        let known: Vec<_> = Format::ALL.iter().map(|known| known.name()).collect();
+        let wanted = format!("no format has the name {name:?}; names are {}", known.join(", "));
+        assert_eq!(error, wanted);
     }
 }
 
 // wasm aborts on panic.
 #[cfg(not(target_family = "wasm"))]
 mod panics {
-    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::cell::Cell;
+    use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+    use std::sync::Once;
 
-    use nonfinite::Predicate;
+    use nonfinite::{Elements, Format, Predicate, Replacement, TensorView, Watch};
 
+    thread_local!(static FILE: Cell<String> = const { Cell::new(String::new()) });
+
+    /// The message of a panic, which names this file as its place.
     fn message(run: impl FnOnce()) -> String {
+        static HOOK: Once = Once::new();
+        HOOK.call_once(|| {
+            let before = take_hook();
+            set_hook(Box::new(move |panic| {
+                FILE.set(panic.location().expect("a place").file().to_owned());
+                before(panic);
+            }));
+        });
         let payload = catch_unwind(AssertUnwindSafe(run)).expect_err("no panic");
+        assert_eq!(FILE.take(), file!(), "the panic points to its caller");
         payload.downcast_ref::<String>().expect("a formatted message").clone()
+    }
+
+    /// Where a question returns no error, it panics.
+    #[test]
+    fn thresholds_for_another_format() {
+        let above = Predicate::exceeds(Format::F32, 1.0).unwrap();
+        let ask: [fn(&[f64], Predicate) -> bool; 12] = [
+            |x, above| TensorView::from(x).any(above),
+            |x, above| TensorView::from(x).all(above),
+            |x, above| TensorView::from(x).count(above) > 0,
+            |x, above| TensorView::from(x).position(above).is_some(),
+            |x, above| TensorView::from(x).positions(above).count() > 0,
+            |x, above| nonfinite::any(x, above),
+            |x, above| nonfinite::all(x, above),
+            |x, above| nonfinite::count(x, above) > 0,
+            |x, above| nonfinite::position(x, above).is_some(),
+            |x, above| matches!(nonfinite::mask(x, above, &mut [false; 2]), ()),
+            |x, above| matches!(nonfinite::bits(x, above, &mut [0], 0), ()),
+            |x, above| Watch::new(above).look("x", x).finite() > 0,
+        ];
+        for (i, ask) in ask.into_iter().enumerate() {
+            let text = message(|| assert!(ask(&[2.0; 2], above)));
+            assert_eq!(text, "a threshold for f32 elements, but the elements are f64", "{i}");
+        }
     }
 
     #[test]
@@ -228,5 +281,10 @@ mod panics {
         assert_eq!(bitmap, [0; 13]);
         nonfinite::bits(&x, Predicate::Nan, &mut bitmap, 4);
         assert_eq!((bitmap[0], bitmap[12]), (0xF0, 0xFF));
+        let (with, mut out) = (Replacement::finite(), [1.0; 99]);
+        let text = message(|| _ = nonfinite::replace_non_finite_into(&x, &mut out, with));
+        assert_eq!((text.as_str(), out), ("100 elements, but an output for 99", [1.0; 99]));
+        let text = message(|| _ = Elements::from(&x).split_at(101));
+        assert_eq!(text, "split at element 101 of 100");
     }
 }

@@ -1,6 +1,6 @@
 //! Statistics and thresholds: every code of the small formats, borders of groups, and parts.
 
-use nonfinite::{Elements, Error, Format, Predicate, Stats, TensorView};
+use nonfinite::{Elements, Error, Format, MaskView, Predicate, Stats, TensorView};
 use quickcheck::QuickCheck;
 
 use crate::check_view;
@@ -125,7 +125,7 @@ fn parts() {
 /// Every magnitude of the small formats as a threshold, and numbers beside it; all codes.
 #[test]
 fn every_threshold() {
-    for format in small().filter(|&format| format != Format::F8E8M0Fnu) {
+    for format in small().filter(|&format| oracle::has_thresholds(format)) {
         let codes = all_codes(format);
         let bytes = tensor(format, codes.len(), |i| codes[i]);
         let step = if format.size_in_bytes() == 1 { 1 } else { 997 };
@@ -148,8 +148,15 @@ fn thresholds_that_are_refused() {
     }
     let zero = Predicate::exceeds(Format::F32, -0.0).unwrap();
     assert_eq!((view.count(zero), zero), (2, Predicate::exceeds(Format::F32, 0.0).unwrap()));
-    let scales = Predicate::exceeds(Format::F8E8M0Fnu, 1.0);
-    assert!(matches!(scales, Err(Error::Threshold { .. })));
+    for format in formats() {
+        let above = Predicate::exceeds(format, 1.0);
+        assert_eq!(above.is_ok(), oracle::has_thresholds(format), "{format}: {above:?}");
+    }
+    let text = |format| Predicate::exceeds(format, 1.0).unwrap_err().to_string();
+    let compared = "its elements are not compared with a threshold";
+    assert_eq!(text(Format::F8E8M0Fnu), format!("f8e8m0fnu has no sign: {compared}"));
+    let nan = format!("f8e5m2fnuz has NaN in the place of -0: {compared}");
+    assert_eq!(text(Format::F8E5M2FnUz), nan);
     let above = Predicate::exceeds(Format::F32, 1.0).unwrap();
     let length = Error::OutputLength { elements: 2, output: 1 };
     assert_eq!(view.mask(above, &mut [false][..]), Err(length));
@@ -157,27 +164,35 @@ fn thresholds_that_are_refused() {
     assert_eq!(view.bits(above, &mut [0], 7), Err(bits));
 }
 
-/// Typed slices take thresholds too, also where NaN has the code of -0.
+/// Typed slices take thresholds too.
 #[test]
 fn thresholds_of_slices() {
     let above = Predicate::exceeds(Format::F32, 1.0).unwrap();
-    assert_eq!((above.to_string(), above.name()), ("exceeds 1".to_owned(), "exceeds"));
+    assert_eq!((above.to_string(), above.name()), ("exceeds 1 of f32".to_owned(), "exceeds"));
     let (x, mut mask, mut bits) = ([1.0f32, -2.0, f32::NAN], [7u8; 3], [0]);
     nonfinite::mask(&x, above, &mut mask);
     nonfinite::bits(&x, above, &mut bits, 2);
     assert_eq!((mask, bits), ([0, 1, 1], [0b1_1000]));
     assert!(nonfinite::any(&x, above) && !nonfinite::all(&x, above));
     assert_eq!((nonfinite::count(&x, above), nonfinite::position(&x, above)), (2, Some(1)));
-    let fnuz = [0x00, 0x80, 0x7F, 0x80].map(nonfinite::F8E4M3FnUz::from_bits);
-    let above = Predicate::exceeds(Format::F8E4M3FnUz, 1.0).unwrap();
-    assert_eq!((nonfinite::count(&fnuz, above), nonfinite::position(&fnuz, above)), (3, Some(1)));
-    assert!(nonfinite::all(&fnuz[1..], above) && !nonfinite::all(&fnuz, above));
 }
 
 #[test]
-#[should_panic(expected = "a threshold for elements of another format")]
 fn a_threshold_is_for_one_format() {
-    let _ = nonfinite::any(&[1.0f64], Predicate::exceeds(Format::F32, 1.0).unwrap());
+    let above = Predicate::exceeds(Format::F32, 1.0).unwrap();
+    let other = Err(Error::ThresholdFormat { threshold: Format::F32, elements: Format::F64 });
+    let (x, mut mask, mut bits, mut counts) = ([2.0f64; 2], [7u8; 2], [7u8], [7; 2]);
+    let view = TensorView::from(&x);
+    assert_eq!(view.mask(above, &mut mask), other);
+    assert_eq!(view.mask_into(above, MaskView::shaped(&mut mask, &[2]).unwrap()), other);
+    assert_eq!(view.bits(above, &mut bits, 0), other);
+    let rows = TensorView::shaped(&x, &[2, 1]).unwrap().rows(1).unwrap();
+    let (mut yes, mut firsts) = ([true; 2], [Some(7); 2]);
+    assert_eq!(rows.any(above, &mut yes), other);
+    assert_eq!(rows.all(above, &mut yes), other);
+    assert_eq!(rows.count(above, &mut counts), other);
+    assert_eq!(rows.position(above, &mut firsts), other);
+    assert_eq!((mask, bits, yes, counts, firsts), ([7; 2], [7], [true; 2], [7; 2], [Some(7); 2]));
 }
 
 /// What no number is.

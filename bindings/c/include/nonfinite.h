@@ -260,7 +260,7 @@ typedef struct nf_view {
 // the library. Please report the latter.
 #define NF_ERR_INTERNAL 12
 
-// The threshold is negative, infinite or NaN, or the elements are scales without a sign.
+// The threshold is negative, infinite or NaN, or the format has no -0.
 #define NF_ERR_THRESHOLD 13
 
 #ifdef __cplusplus
@@ -277,7 +277,8 @@ nf_predicate nf_is_inf(int64_t detect_negative, int64_t detect_positive);
 // elements are numbers from `-threshold` to `threshold`.
 //
 // Questions are refused with `NF_ERR_THRESHOLD` if the threshold is negative, infinite or NaN, or
-// if the format is `NF_FORMAT_F8E8M0FNU`, whose elements are scales without a sign.
+// if the format is `NF_FORMAT_F8E8M0FNU`, which has no sign, or a format `FNUZ`, which has NaN in
+// the place of -0.
 nf_predicate nf_exceeds(double threshold);
 
 // Sets `out[i]` to 1 if `predicate` holds for element `i`, otherwise to 0.

@@ -158,7 +158,8 @@ pub extern "C" fn nf_is_inf(detect_negative: i64, detect_positive: i64) -> Predi
 /// elements are numbers from `-threshold` to `threshold`.
 ///
 /// Questions are refused with `NF_ERR_THRESHOLD` if the threshold is negative, infinite or NaN, or
-/// if the format is `NF_FORMAT_F8E8M0FNU`, whose elements are scales without a sign.
+/// if the format is `NF_FORMAT_F8E8M0FNU`, which has no sign, or a format `FNUZ`, which has NaN in
+/// the place of -0.
 #[expect(unsafe_code, reason = "the name that C links")]
 #[unsafe(no_mangle)]
 pub extern "C" fn nf_exceeds(threshold: f64) -> PredicateCode {
@@ -194,8 +195,9 @@ mod tests {
         for threshold in [0.0, -0.0, 5e-324, 1.5, f64::MAX] {
             let wanted = Predicate::exceeds(Format::F64, threshold).expect("a threshold");
             assert_eq!(predicate(nf_exceeds(threshold), Format::F64), Ok(wanted));
-            let scales = predicate(nf_exceeds(threshold), Format::F8E8M0Fnu);
-            assert_eq!(scales, Err(NF_ERR_THRESHOLD));
+            for format in [Format::F8E8M0Fnu, Format::F8E4M3FnUz] {
+                assert_eq!(predicate(nf_exceeds(threshold), format), Err(NF_ERR_THRESHOLD));
+            }
         }
         for bad in [-5e-324, -1.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -f64::NAN] {
             assert_eq!(predicate(nf_exceeds(bad), Format::F64), Err(NF_ERR_THRESHOLD), "{bad}");

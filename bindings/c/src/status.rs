@@ -34,7 +34,7 @@ pub const NF_ERR_OUTPUT_STRIDES: Status = 11;
 /// Either NONFINITE_BACKEND names no backend that this build and CPU have, or this is a mistake in
 /// the library. Please report the latter.
 pub const NF_ERR_INTERNAL: Status = 12;
-/// The threshold is negative, infinite or NaN, or the elements are scales without a sign.
+/// The threshold is negative, infinite or NaN, or the format has no -0.
 pub const NF_ERR_THRESHOLD: Status = 13;
 
 /// In the order of the numbers.
@@ -52,7 +52,7 @@ const MESSAGES: [&CStr; 14] = [
     c"there is nothing at this index",
     c"the output strides send two results to one byte",
     c"NONFINITE_BACKEND names no backend that is here, or this is a mistake in nonfinite",
-    c"the threshold is negative, infinite or NaN, or the format has no sign",
+    c"the threshold is negative, infinite or NaN, or the format has no -0",
 ];
 
 /// The meaning of a status, in English. Also has a text for unknown numbers.

@@ -10,7 +10,12 @@ fn view<'a>(bytes: &'a [u8], format: &str) -> Result<TensorView<'a>, JsError> {
 }
 
 fn predicate(name: &str) -> Result<Predicate, JsError> {
-    Ok(name.parse::<Predicate>()?)
+    let predicate = name.parse()?;
+    if Predicate::ALL.contains(&predicate) {
+        Ok(predicate)
+    } else {
+        Err(JsError::new("a threshold is not taken"))
+    }
 }
 
 /// Whether all elements are finite.

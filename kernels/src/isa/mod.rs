@@ -155,10 +155,10 @@ pub(crate) trait Isa: Copy + 'static {
     /// The numbers of the comparison for the answer.
     #[inline(always)]
     fn with_answer<const W: usize>(self, rule: &Rule) -> With<Self::V> {
-        let (flip, limit) = rule.answer();
+        let [flip, limit] = rule.answer();
         With {
-            flip: self.splat::<W>(flip.cast_unsigned()),
-            limit: self.splat::<W>(limit.cast_unsigned()),
+            flip: self.splat::<W>(flip),
+            limit: self.splat::<W>(limit),
             opposite: if rule.is_opposite() { u64::MAX } else { 0 },
             ..self.with::<W>(rule)
         }

@@ -1,6 +1,6 @@
 //! Copies of elements from one layout to another.
 
-use super::dims::{Dim, steps, walk};
+use super::dims::{Dim, all_steps, steps};
 
 /// Copies the element at each coordinate. Elements have `element` bytes; steps are in elements.
 ///
@@ -35,7 +35,7 @@ pub(super) unsafe fn copy_bytes(from: *const u8, to: *mut u8, dims: &mut [Dim]) 
     {
         dims.swap(1, along);
         // SAFETY: coordinates of the other dimensions; the rest is as the caller vouches.
-        return walk(&dims[2..], &mut |input, output, _| unsafe {
+        return all_steps(&dims[2..], &mut |input, output, _| unsafe {
             transpose(from.offset(input), to.offset(output), dims[1], inner);
         });
     }
@@ -112,7 +112,7 @@ unsafe fn copy_runs(
     let step = element as isize;
     let runs = Dim { input: outer.input * step, output: outer.output * step, ..outer };
     let (size, by, to_by) = (inner.size, inner.input * step, inner.output * step);
-    walk(others, &mut |input, output, _| {
+    all_steps(others, &mut |input, output, _| {
         // SAFETY: coordinates of the other dimensions; the rest is as the caller vouches.
         unsafe {
             let (from, to) = (from.offset(input * step), to.offset(output * step));

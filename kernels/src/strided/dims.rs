@@ -1,18 +1,17 @@
-//! Dimensions in the order that a question needs, their tiles, and loops over them.
+//! Dimensions in the order that a question needs, and loops over their coordinates.
 
-use core::fmt;
 use core::mem::MaybeUninit;
 use core::ops::Deref;
 
-/// One dimension.
-#[derive(Clone, Copy, Debug, Default)]
+/// One dimension. A step leads from one coordinate to the next.
+#[derive(Clone, Copy)]
 pub(super) struct Dim {
     pub(super) size: usize,
-    /// The step from one coordinate to the next, in elements of the input.
+    /// The step in what is read, in elements: the memory of a tensor, or a block of its elements.
     pub(super) input: isize,
-    /// The same step in the output.
+    /// The step in what is written.
     pub(super) output: isize,
-    /// The same step in the index along a row. 0 in all dimensions except the rows' own.
+    /// The step in the index along a row. 0 in all dimensions except the rows' own.
     pub(super) row: isize,
 }
 
@@ -37,37 +36,19 @@ pub(super) struct Dims<const N: usize = MOST_DIMENSIONS> {
     pub(super) row: isize,
 }
 
-/// Part of a tensor.
+/// Part of a tensor, or the block of its elements.
 pub(super) type Tile = Dims<TILE_DIMS>;
 
 impl<const N: usize> Deref for Dims<N> {
     type Target = [Dim];
 
     fn deref(&self) -> &[Dim] {
-        // SAFETY: `push` writes one and counts it, and nothing else raises `rank`.
+        // SAFETY: the first `rank` are initialised: see `push` and `in_block`.
         unsafe { &*(core::ptr::from_ref(&self.list[..self.rank]) as *const [Dim]) }
     }
 }
 
-impl<const N: usize> Clone for Dims<N> {
-    fn clone(&self) -> Self {
-        let mut dims = Self::at(self.input, self.output, self.row);
-        self.iter().for_each(|&dim| dims.push(dim));
-        dims
-    }
-}
-
-impl<const N: usize> fmt::Debug for Dims<N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
-    }
-}
-
 impl<const N: usize> Dims<N> {
-    pub(super) const fn new() -> Self {
-        Self::at(0, 0, 0)
-    }
-
     /// No dimensions yet.
     pub(super) const fn at(input: isize, output: isize, row: isize) -> Self {
         Self { list: [MaybeUninit::uninit(); N], rank: 0, input, output, row }
@@ -86,7 +67,7 @@ impl<const N: usize> Dims<N> {
     }
 
     pub(super) fn list_mut(&mut self) -> &mut [Dim] {
-        // SAFETY: `push` writes one and counts it, and nothing else raises `rank`.
+        // SAFETY: the first `rank` are initialised: see `push` and `in_block`.
         unsafe { &mut *(core::ptr::from_mut(&mut self.list[..self.rank]) as *mut [Dim]) }
     }
 
@@ -97,16 +78,27 @@ impl<const N: usize> Dims<N> {
     }
 
     /// The number of coordinates. A broadcast element counts for each of its coordinates.
-    #[inline(never)]
     pub(super) fn elements(&self) -> usize {
         self.iter().fold(1, |len, dim| len.saturating_mul(dim.size))
+    }
+
+    /// Sorts by a key, and keeps the order of equal keys. For few dimensions.
+    #[inline(never)]
+    pub(super) fn sort(&mut self, key: fn(&Dim) -> usize) {
+        let dims = self.list_mut();
+        for i in 1..dims.len() {
+            let mut i = i;
+            while i > 0 && key(&dims[i]) < key(&dims[i - 1]) {
+                dims.swap(i, i - 1);
+                i -= 1;
+            }
+        }
     }
 }
 
 impl Dims {
     /// Reverses the dimensions that run backwards through the input, so that coordinate 0 is at the
     /// lowest address. Does not reverse rows.
-    #[inline(never)]
     pub(super) fn forwards(&mut self) {
         for i in 0..self.rank {
             let dim = self[i];
@@ -145,34 +137,34 @@ impl Dims {
 }
 
 impl Tile {
-    /// The number of elements from the first to the last, both included. No dimension may run
-    /// backwards.
-    #[inline(never)]
-    pub(super) fn span(&self) -> usize {
-        1 + self.iter().map(|dim| (dim.size - 1) * dim.input.unsigned_abs()).sum::<usize>()
-    }
-
-    /// Whether the elements are adjacent, and so are their results, in the same order.
-    #[inline(never)]
+    /// Whether the elements are adjacent, none is broadcast, and their results are adjacent too, in
+    /// the same order.
     pub(super) fn in_order(&self) -> bool {
         let mut here = 1;
         self.iter().all(|dim| {
-            let goes_on = dim.input == here && dim.output == here;
+            let goes_on = dim.input != 0 && dim.output == here;
             here *= dim.size as isize;
             goes_on
         })
     }
 
-    /// The tile as a separate tensor, with adjacent results in the order of its dimensions.
-    #[inline(never)]
-    pub(super) fn to_dims(&self) -> Dims {
-        let mut dims = Dims::at(self.input, 0, 0);
-        let mut output = 1;
-        for &dim in &**self {
-            dims.push(Dim { output, row: 0, ..dim });
-            output *= dim.size as isize;
+    /// The output of element number `i` in the order of the dimensions.
+    pub(super) fn output_of(&self, i: usize) -> usize {
+        self.output.wrapping_add(output_of(self, i)) as usize
+    }
+
+    /// The dimensions of the block that holds the elements in this order, once each. Inlined, since
+    /// a tile is too large to be moved.
+    #[inline(always)]
+    pub(super) fn in_block(&self) -> Self {
+        let (mut block, mut count) = (Self::at(0, self.output, self.row), 1);
+        for (to, dim) in block.list.iter_mut().zip(&**self) {
+            let (input, size) = if dim.input == 0 { (0, 1) } else { (count, dim.size as isize) };
+            to.write(Dim { input, ..*dim });
+            count *= size;
         }
-        dims
+        block.rank = self.rank;
+        block
     }
 }
 
@@ -185,18 +177,6 @@ pub(super) fn output_of(dims: &[Dim], mut i: usize) -> isize {
         i /= dim.size;
         output.wrapping_add(dim.output.wrapping_mul(coordinate))
     })
-}
-
-/// Sorts by a key, and keeps the order of equal keys. For few dimensions.
-#[inline(never)]
-pub(super) fn sort(dims: &mut [Dim], key: fn(&Dim) -> usize) {
-    for i in 1..dims.len() {
-        let mut i = i;
-        while i > 0 && key(&dims[i]) < key(&dims[i - 1]) {
-            dims.swap(i, i - 1);
-            i -= 1;
-        }
-    }
 }
 
 /// Calls `f` with the places in input and output of each coordinate of a dimension.
@@ -215,12 +195,12 @@ pub(super) fn steps(dim: Dim, mut f: impl FnMut(isize, isize)) {
     }
 }
 
-/// Calls `f` with the places in input, output and row of each coordinate.
+/// Calls `f` with the places in input, output and row of each coordinate of all dimensions.
 ///
 /// # Panics
 /// If there are more than [`TILE_DIMS`] dimensions.
 #[inline(never)]
-pub(super) fn walk(dims: &[Dim], f: &mut dyn FnMut(isize, isize, isize)) {
+pub(super) fn all_steps(dims: &[Dim], f: &mut dyn FnMut(isize, isize, isize)) {
     let mut at = [0; TILE_DIMS];
     assert!(dims.len() <= at.len(), "{} dimensions", dims.len());
     let (mut input, mut output, mut row) = (0isize, 0isize, 0);

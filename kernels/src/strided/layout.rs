@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::dims::{Dim, Dims, MOST_DIMENSIONS};
+use super::dims::{Dim, MOST_DIMENSIONS};
 
 /// Why sizes and strides were refused. Dimensions are numbered from 0, the outermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -299,16 +299,50 @@ impl<'a> Layout<'a> {
 
     /// Whether coordinates of a dimension repeat the same elements.
     pub(super) fn is_broadcast(&self) -> bool {
-        self.inside_out().any(|(_, size, stride)| size > 1 && stride == 0)
+        self.dims().any(|(_, dim)| dim.size > 1 && dim.input == 0)
+    }
+
+    /// The dimensions of the box and their numbers, the innermost first. The output is the
+    /// row-major index.
+    pub(super) fn dims(&self) -> impl Iterator<Item = (usize, Dim)> {
+        let mut inner = 1;
+        self.inside_out().map_while(move |(dimension, size, input)| {
+            let output = inner;
+            (output < self.len).then(|| {
+                let size = size.min(self.len / output);
+                inner *= size;
+                (dimension, Dim { size, input, output: output as isize, row: 0 })
+            })
+        })
     }
 
     /// The offset of the element with this row-major index, in elements from coordinate 0.
     pub(super) fn offset_of(&self, mut index: usize) -> isize {
-        self.inside_out().fold(0, |at: isize, (_, size, stride)| {
-            let coordinate = (index % size) as isize;
-            index /= size;
-            at.wrapping_add(stride.wrapping_mul(coordinate))
+        self.dims().fold(0, |at: isize, (_, dim)| {
+            let coordinate = (index % dim.size) as isize;
+            index /= dim.size;
+            at.wrapping_add(dim.input.wrapping_mul(coordinate))
         })
+    }
+
+    /// The number of elements of the largest box from row-major index `first` on, at most `most`.
+    pub(super) fn box_len(&self, mut first: usize, most: usize) -> usize {
+        let mut inner = 1;
+        for (_, dim) in self.dims() {
+            let taken = (dim.size - first % dim.size).min(most / inner);
+            if taken < dim.size {
+                return taken * inner;
+            }
+            (first, inner) = (first / dim.size, inner * taken);
+        }
+        inner.min(most)
+    }
+
+    /// The row-major index nearest to `middle` at which two boxes meet, if the layout has two.
+    pub(super) fn border_near(&self, middle: usize) -> Option<usize> {
+        let (_, outermost) = self.dims().filter(|(_, dim)| dim.size > 1).last()?;
+        let inner = outermost.output as usize;
+        Some((middle / inner).clamp(1, outermost.size - 1) * inner)
     }
 
     /// `len` elements from row-major index `first` on, and the place of the first, in elements from
@@ -318,7 +352,7 @@ impl<'a> Layout<'a> {
     /// If the layout does not have these elements, or if they are neither.
     pub(super) fn part(&self, first: usize, len: usize) -> (Self, isize) {
         assert!(first.checked_add(len).is_some_and(|end| end <= self.len), "a part of the tensor");
-        let is_box = self.is_box(first, len);
+        let is_box = self.box_len(first, len) == len;
         if self.dense {
             let layout = if is_box { Self { len, ..*self } } else { Self::flat(len, 1) };
             return (layout, first as isize);
@@ -327,43 +361,4 @@ impl<'a> Layout<'a> {
         let at = if len == 0 { 0 } else { self.offset_of(first) };
         (Self { len, dense: len <= 1, ..*self }, at)
     }
-
-    /// Whether these elements, which exist, are all coordinates of the innermost dimensions, some
-    /// of the next one, and one of each dimension around.
-    fn is_box(&self, mut first: usize, len: usize) -> bool {
-        let mut inner = 1;
-        for (_, size, _) in self.inside_out() {
-            if inner >= len {
-                break;
-            }
-            let (here, taken) = (coordinates(self.len, inner, size), coordinates(len, inner, size));
-            if first % here + taken > here {
-                return false;
-            }
-            (first, inner) = (first / here, inner * taken);
-        }
-        inner == len || len == 0
-    }
-
-    /// The dimensions larger than 1, innermost first. The output is the row-major index, and `row`
-    /// is the number of the dimension.
-    pub(super) fn dims(&self) -> Dims {
-        let (mut dims, mut inner) = (Dims::new(), 1usize);
-        for (dimension, size, stride) in self.inside_out() {
-            if inner >= self.len {
-                break;
-            }
-            let (size, output) = (coordinates(self.len, inner, size), inner as isize);
-            dims.push(Dim { size, input: stride, output, row: dimension as isize });
-            inner *= size;
-        }
-        dims
-    }
-}
-
-/// The coordinates of a dimension of this size in a box of `len` elements, of which there are more
-/// than the `inner` coordinates of the dimensions inside.
-#[inline(always)]
-fn coordinates(len: usize, inner: usize, size: usize) -> usize {
-    (len / inner).min(size)
 }

@@ -1,120 +1,104 @@
 //! One result for each element: masks, packed bits, and the first hit where the order of memory
 //! differs from that of indices.
 
-use super::block::{Loader, ROOM, Room};
 use super::copy::copy_bytes;
-use super::cut::{Cut, Tiles};
-use super::dims::{Dims, Tile, output_of, sort};
-use super::tensor::Tensor;
+use super::dims::Dim;
+use super::walk::{ROOM, Room, Tiles, Walk};
 use crate::backend::Backend;
 use crate::rule::Rule;
 
 /// The most results of a tile.
 const TILE: usize = 4096;
 
-/// Writes one mask byte for each element, at its place in `dims`, counted from `out`.
+/// Writes one mask byte for each element, at its output in the walk, counted from `out`.
 ///
 /// A tile is loaded in the order of memory. If its results lie in another order, the mask is made
 /// in a buffer, and its bytes are copied to their places.
 ///
 /// # Safety
-/// All elements that `dims` names are in the tensor, and nothing else uses their places.
+/// The output of each coordinate is a byte that can be written and that nothing else uses.
 pub(super) unsafe fn mask(
     backend: Option<Backend>,
-    x: &Tensor<'_>,
-    mut dims: Dims,
+    walk: &mut Walk<'_>,
     rule: &Rule,
     out: *mut u8,
 ) {
-    dims.forwards();
-    sort(dims.list_mut(), |dim| dim.output.unsigned_abs());
-    dims.merge();
-    let element = x.element();
-    let cut = Cut::by_output(&dims, element, TILE.min(ROOM / element));
-    let (mut loader, mut scratch) = (Loader::new(x), Room::<TILE>::new());
-    let mut tiles = Tiles::new(&dims, cut);
-    while let Some(tile) = tiles.next() {
-        let to = out.wrapping_offset(tile.output);
-        sort(tile.list_mut(), |dim| dim.input as usize);
-        // SAFETY: a tile of elements that are in the tensor, within the limit or in one piece.
-        let block = unsafe { loader.load(tile) };
+    if rule.constant().is_some() {
+        walk.repeat_first();
+    }
+    walk.by_output();
+    let element = walk.element();
+    let mut tiles = Tiles::by_output(walk, TILE.min(ROOM / element));
+    let mut scratch = Room::<TILE>::new();
+    while tiles.next() {
+        tiles.by_memory();
+        let (to, in_order) = (out.wrapping_offset(tiles.tile().output), tiles.tile().in_order());
+        let block = tiles.load();
         let results = block.len() / element;
-        if tile.in_order() {
-            // SAFETY: the tile is in order, so its places are `results` bytes from `to` on.
+        if in_order {
+            // SAFETY: the outputs are in order, so they are `results` bytes from `to` on.
             let out = unsafe { core::slice::from_raw_parts_mut(to.cast(), results) };
             crate::mask_uninit(backend, block, rule, out);
         } else {
-            let slots = crate::mask_uninit(backend, block, rule, scratch.slots(results));
-            sort(tile.list_mut(), |dim| dim.output.unsigned_abs());
-            // SAFETY: each byte of the tile, and its place.
-            unsafe { copy_bytes(slots.as_ptr().cast(), to, tile.list_mut()) };
+            let mask = crate::mask_uninit(backend, block, rule, scratch.slots(results));
+            let mut dims = tiles.tile().in_block();
+            dims.sort(|dim| dim.output.unsigned_abs());
+            // SAFETY: each byte of the mask, and its output.
+            unsafe { copy_bytes(mask.as_ptr().cast(), to, dims.list_mut()) };
         }
     }
 }
 
-/// The most results of [`stage`].
+/// The most results of [`in_order`].
 const STAGE: usize = 16384;
 
-/// The mask bytes of a part of the tensor, in the order of its dimensions.
+/// The elements of a tile and the rule, or, if the elements do not lie in one piece, their mask
+/// bytes in the order of its dimensions and the rule for a byte of 1.
 #[inline(never)]
-fn stage<'r>(
+fn in_order<'r>(
     backend: Option<Backend>,
-    x: &Tensor<'_>,
-    tile: &Tile,
-    rule: &Rule,
+    tiles: &'r mut Tiles<'_>,
+    rule: &'r Rule,
     room: &'r mut Room<STAGE>,
-) -> &'r [u8] {
-    let results = room.slots(tile.elements());
-    // SAFETY: a tile of the tensor, and a place in `results` for each of its elements. `mask`
-    // writes all of them, so they are initialised.
+) -> (&'r [u8], &'r Rule) {
+    const SET: &Rule = &Rule::equal(1, 1, 1);
+    if let [Dim { input: 1, .. }] = **tiles.tile() {
+        return (tiles.load(), rule);
+    }
+    let results = room.slots(tiles.tile().elements());
+    // SAFETY: the outputs of a walk over a tile are adjacent, and `results` has a byte for each.
+    // `mask` writes all of them, so they are initialised.
     unsafe {
-        mask(backend, x, tile.to_dims(), rule, results.as_mut_ptr().cast());
-        core::slice::from_raw_parts(results.as_ptr().cast(), results.len())
+        mask(backend, &mut tiles.walk_of_tile(), rule, results.as_mut_ptr().cast());
+        (core::slice::from_raw_parts(results.as_ptr().cast(), results.len()), SET)
     }
 }
 
 /// Writes one bit for each element in row-major order, from bit `offset` on.
 pub(super) fn bits(
     backend: Option<Backend>,
-    x: &Tensor<'_>,
+    walk: &Walk<'_>,
     rule: &Rule,
     out: &mut [u8],
     mut offset: usize,
 ) {
-    let mut dims = x.dims();
-    dims.list_mut().iter_mut().for_each(|dim| dim.row = 0);
-    dims.merge();
-    let element = x.element();
-    let (mut loader, mut room) = (Loader::new(x), Room::new());
-    let mut tiles = Tiles::new(&dims, Cut::runs(&dims, element, STAGE, usize::MAX));
-    while let Some(tile) = tiles.next() {
-        let results = tile.elements();
-        if results > STAGE || tile.len() == 1 && tile[0].input == 1 {
-            // SAFETY: a run of the tensor, which lies in one piece.
-            crate::bits(backend, unsafe { loader.load(tile) }, rule, out, offset);
-        } else {
-            crate::bits(backend, stage(backend, x, tile, rule, &mut room), &SET, out, offset);
-        }
-        offset += results;
+    let mut tiles = Tiles::new(walk, STAGE, usize::MAX);
+    let mut room = Room::new();
+    while tiles.next() {
+        let (x, rule) = in_order(backend, &mut tiles, rule, &mut room);
+        crate::bits(backend, x, rule, out, offset);
+        offset += tiles.tile().elements();
     }
 }
 
-/// The rule that holds for a mask byte of 1.
-const SET: Rule = Rule::equal(1, 1, 1);
-
-/// The row-major index of the first element for which the rule holds.
-pub(super) fn position(
-    backend: Option<Backend>,
-    x: &Tensor<'_>,
-    dims: &Dims,
-    rule: &Rule,
-) -> Option<usize> {
+/// The output of the first element in the order of the walk for which the rule holds.
+pub(super) fn position(backend: Option<Backend>, walk: &Walk<'_>, rule: &Rule) -> Option<usize> {
+    let mut tiles = Tiles::new(walk, TILE, usize::MAX);
     let mut room = Room::new();
-    let mut tiles = Tiles::new(dims, Cut::whole(dims, TILE));
-    while let Some(tile) = tiles.next() {
-        let results = stage(backend, x, tile, rule, &mut room);
-        if let Some(hit) = crate::position(backend, results, &SET) {
-            return Some(tile.output.wrapping_add(output_of(tile, hit)) as usize);
+    while tiles.next() {
+        let (x, rule) = in_order(backend, &mut tiles, rule, &mut room);
+        if let Some(hit) = crate::position(backend, x, rule) {
+            return Some(tiles.tile().output_of(hit));
         }
     }
     None

@@ -11,10 +11,9 @@
 //!        -->            | row 0, and so on
 //! ```
 
-use super::block::{ROOM, Room};
-use super::dims::{Dim, Dims, Tile, output_of, sort, steps, walk};
-use super::search::Search;
+use super::dims::{Dim, Tile, all_steps, output_of, steps};
 use super::tensor::Tensor;
+use super::walk::{ROOM, Room, Tiles, Walk};
 use crate::backend::Backend;
 use crate::rule::Rule;
 use crate::{Census, Occurrences};
@@ -60,6 +59,19 @@ impl Rows<'_> {
         }
     }
 
+    /// Counts each element this many times.
+    fn repeat(&mut self, times: usize) {
+        match self {
+            Self::Count(out) => out.iter_mut().for_each(|count| *count *= times),
+            Self::Census(out) => out.iter_mut().for_each(|row| {
+                row.nan.count *= times;
+                row.pos_inf.count *= times;
+                row.neg_inf.count *= times;
+            }),
+            Self::Any(_) | Self::Position(_) => {}
+        }
+    }
+
     /// Whether the answer is final: no later element of the row can change it.
     fn is_answered(&self, row: usize) -> bool {
         match self {
@@ -71,7 +83,7 @@ impl Rows<'_> {
 
     /// Whether the answers of all rows of a tile are final.
     fn are_answered(&self, tile: &Tile) -> bool {
-        let mut rows = Tile::new();
+        let mut rows = Tile::at(0, 0, 0);
         tile.iter().filter(|dim| dim.row == 0).for_each(|dim| rows.push(*dim));
         let (inner, others) = rows.split_first().map_or((Dim::ONE, &[][..]), |(a, b)| (*a, b));
         (0..others.iter().map(|dim| dim.size).product()).all(|i| {
@@ -132,51 +144,47 @@ pub fn rows(
 ) {
     let needed = if matches!(out, Rows::Census(_)) { 3 } else { 1 };
     assert!(rules.len() == needed, "{} rules, but {needed} are needed", rules.len());
-    let (mut dims, mut size, mut distance, mut repeats) = (Dims::new(), 1, 1usize, 1);
-    for dim in &*x.dims() {
-        if dim.row != axis as isize {
-            dims.push(Dim { output: distance as isize, row: 0, ..*dim });
-            distance = distance.wrapping_mul(dim.size);
-            continue;
+    let (mut size, mut distance) = (1, 1usize);
+    let mut walk = Walk::new(x);
+    walk.place(|dimension, dim| {
+        if dimension == axis {
+            size = dim.size;
+            return (dim.input != 0).then_some((0, 1));
         }
-        size = dim.size;
-        match dim.input {
-            0 => repeats = size,
-            _ => dims.push(Dim { output: 0, row: 1, ..*dim }),
-        }
-    }
-    let rows = x.len().checked_div(size).unwrap_or(0);
+        let output = distance as isize;
+        distance = distance.wrapping_mul(dim.size);
+        Some((output, 0))
+    });
+    let rows = x.len() / size;
     assert!(x.is_empty() || out.len() == rows, "{rows} rows, but {} places", out.len());
     out.clear();
-    if x.is_empty() || search.constant() == Some(false) {
-        return;
-    }
-    // Rows keep their direction, so that the first hit of a row comes first.
-    dims.forwards();
-    // Sorts by the order of memory, broadcast rows last: these are answered more than once.
-    sort(dims.list_mut(), |dim| dim.input.unsigned_abs().wrapping_sub(1));
-    dims.merge();
-    let mut tiles = Search::new(backend, x, &dims, search, TILE.min(ROOM / x.element()));
+    // The first hit of a row comes first, since rows keep their direction. Broadcast rows, which
+    // come last, are answered more than once.
+    walk.by_memory();
+    let mut tiles = Tiles::to_search(&walk, TILE.min(ROOM / x.element()));
     let mut scratch = Room::<TILE>::new();
     // Rows of at least this many elements in a tile are answered one by one.
     let long = if matches!(out, Rows::Any(_) | Rows::Position(_)) { 64 } else { 256 };
-    while let Some(hit) = tiles.next(&mut |tile| out.are_answered(tile)) {
-        let (block, tile) = tiles.found();
+    while let Some(hit) = tiles.next_hit(backend, search, &mut |tile| out.are_answered(tile)) {
+        let (block, tile) = (tiles.block(), tiles.tile());
         if let [run, rows @ ..] = &**tile
             && run.row != 0
             && run.size >= long
             && rows.iter().all(|dim| dim.input != 0)
         {
-            by_row(backend, block, tile, hit, search, rules, repeats, &mut out);
+            by_row(backend, block, tile, hit, search, rules, &mut out);
             continue;
         }
         for (class, rule) in rules.iter().enumerate() {
             if rules.len() == 1 || crate::position(backend, block, rule).is_some() {
                 let slots = scratch.slots(block.len() / x.element());
                 let mask = crate::mask_uninit(backend, block, rule, slots);
-                add_mask(mask, tile, class, repeats, &mut out);
+                add_mask(mask, tile.in_block(), class, &mut out);
             }
         }
+    }
+    if walk.repeats() != 1 {
+        out.repeat(walk.repeats());
     }
 }
 
@@ -185,7 +193,6 @@ const TILE: usize = 4096;
 
 /// Answers the rows of a tile one by one, from the first hit on. Reads only what the answers need.
 #[inline(never)]
-#[expect(clippy::too_many_arguments, reason = "what its only caller has")]
 fn by_row(
     backend: Option<Backend>,
     block: &[u8],
@@ -193,7 +200,6 @@ fn by_row(
     mut at: usize,
     search: &Rule,
     rules: &[&Rule],
-    repeats: usize,
     out: &mut Rows<'_>,
 ) {
     let (element, run, rows) = (search.size(), tile[0], &tile[1..]);
@@ -210,7 +216,7 @@ fn by_row(
             if let Some(first) = first {
                 let place = (tile.output + output_of(rows, row)) as usize;
                 let first = tile.row as usize + index + first;
-                out.add(place, class, count * repeats, || first);
+                out.add(place, class, count, || first);
             }
         }
         match crate::position(backend, &block[end * element..], search) {
@@ -220,34 +226,41 @@ fn by_row(
     }
 }
 
-/// Adds the mask bytes of a tile to the answers of its rows. The inputs of its dimensions are steps
-/// in `mask`.
+/// Adds the mask bytes of a block to the answers of its rows.
 #[inline(never)]
-fn add_mask(mask: &[bool], tile: &Tile, class: usize, repeats: usize, out: &mut Rows<'_>) {
-    let mut tile = tile.clone();
-    if let [rows, along, others @ ..] = &*tile
+fn add_mask(mask: &[bool], mut block: Tile, class: usize, out: &mut Rows<'_>) {
+    if let [rows, along, others @ ..] = &*block
         && (rows.row, rows.input, along.input) == (0, 1, rows.size as isize)
         && along.row != 0
     {
-        return walk(others, &mut |input, output, _| {
+        return all_steps(others, &mut |input, output, _| {
             let mask = &mask[input as usize..][..rows.size * along.size];
-            columns(mask, *rows, tile.output + output, class, repeats, tile.row as usize, out);
+            columns(mask, *rows, block.output + output, class, block.row as usize, out);
         });
     }
     // A long dimension becomes the innermost.
-    if tile.first().is_some_and(|dim| dim.size < 16)
-        && let Some(longest) = (0..tile.len()).max_by_key(|&i| tile[i].size)
+    if block.first().is_some_and(|dim| dim.size < 16)
+        && let Some(longest) = (0..block.len()).max_by_key(|&i| block[i].size)
     {
-        tile.list_mut().swap(0, longest);
+        block.list_mut().swap(0, longest);
     }
-    let (inner, others) = tile.split_first().map_or((Dim::ONE, &[][..]), |(a, b)| (*a, b));
-    walk(others, &mut |input, output, row| {
-        let (mask, place) = (&mask[input as usize..], (tile.output + output) as usize);
-        let row = (tile.row + row) as usize;
+    let (inner, others) = block.split_first().map_or((Dim::ONE, &[][..]), |(a, b)| (*a, b));
+    all_steps(others, &mut |input, output, row| {
+        let (mask, place) = (&mask[input as usize..], (block.output + output) as usize);
+        let row = (block.row + row) as usize;
         if inner.row != 0 {
-            let (count, first) = hits_of(mask, inner);
+            let run = || mask.iter().step_by(inner.input as usize).take(inner.size);
+            if inner.input == 1 {
+                let mask = &mask[..inner.size];
+                let count = count_of(mask);
+                if count > 0 {
+                    out.add(place, class, count, || row + first_of(mask));
+                }
+                return;
+            }
+            let count = run().filter(|hit| **hit).count();
             if count > 0 {
-                out.add(place, class, count * repeats, || row + first);
+                out.add(place, class, count, || row + run().take_while(|hit| !**hit).count());
             }
             return;
         }
@@ -256,47 +269,33 @@ fn add_mask(mask: &[bool], tile: &Tile, class: usize, repeats: usize, out: &mut 
                 out[place.wrapping_add_signed(output)] |= mask[at as usize];
             }),
             Rows::Count(out) => steps(inner, |at, output| {
-                out[place.wrapping_add_signed(output)] += usize::from(mask[at as usize]) * repeats;
+                out[place.wrapping_add_signed(output)] += usize::from(mask[at as usize]);
             }),
             out => steps(inner, |at, output| {
                 if mask[at as usize] {
-                    out.add(place.wrapping_add_signed(output), class, repeats, || row);
+                    out.add(place.wrapping_add_signed(output), class, 1, || row);
                 }
             }),
         }
     });
 }
 
-/// The number of hits in a run, and the number of elements before the first.
+/// The number of hits.
 #[inline(always)]
-fn hits_of(mask: &[bool], along: Dim) -> (usize, usize) {
-    let (mut count, mut first) = (0, usize::MAX);
-    if along.input != 1 {
-        let mut i = 0;
-        steps(along, |at, _| {
-            let hit = mask[at as usize];
-            count += usize::from(hit);
-            first = first.min(if hit { i } else { usize::MAX });
-            i += 1;
-        });
-        return (count, first);
-    }
-    let (words, rest) = mask[..along.size].as_chunks::<8>();
-    for (i, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(word.map(u8::from));
-        if word != 0 {
-            first = first.min(8 * i + word.trailing_zeros() as usize / 8);
-            // The sum of all bytes.
-            count += (word.wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
-        }
-    }
-    for (i, &hit) in rest.iter().enumerate() {
-        if hit {
-            first = first.min(8 * words.len() + i);
-            count += 1;
-        }
-    }
-    (count, first)
+fn count_of(mask: &[bool]) -> usize {
+    let (eights, rest) = mask.as_chunks::<8>();
+    let word = |eight: &[bool; 8]| u64::from_le_bytes(eight.map(u8::from));
+    // The sum of all bytes of a word.
+    let sum = |word: u64| (word.wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
+    eights.iter().map(|eight| sum(word(eight))).sum::<usize>()
+        + rest.iter().filter(|hit| **hit).count()
+}
+
+/// The number of elements before the first hit.
+fn first_of(mask: &[bool]) -> usize {
+    let (eights, _) = mask.as_chunks::<8>();
+    let clean = 8 * eights.iter().take_while(|eight| **eight == [false; 8]).count();
+    clean + mask[clean..].iter().take_while(|hit| !**hit).count()
 }
 
 /// Adds adjacent columns, each of which is part of one row. The compiler vectorises the sums. If
@@ -307,15 +306,7 @@ fn hits_of(mask: &[bool], along: Dim) -> (usize, usize) {
 /// sums   0 1 0  0 0 0  +  1 1 0  0 1 0  =  1 2 0  0 1 0, that is 1 3 0
 /// ```
 #[inline(never)]
-fn columns(
-    mask: &[bool],
-    rows: Dim,
-    place: isize,
-    class: usize,
-    repeats: usize,
-    row: usize,
-    out: &mut Rows<'_>,
-) {
+fn columns(mask: &[bool], rows: Dim, place: isize, class: usize, row: usize, out: &mut Rows<'_>) {
     let width = rows.size * (64 / rows.size).max(1);
     let mut room = [0u8; TILE];
     let sums = &mut room[..width.min(TILE)];
@@ -331,7 +322,7 @@ fn columns(
             }
             Rows::Count(out) => {
                 let counts = out[places].iter_mut().zip(sums);
-                return counts.for_each(|(count, sum)| *count += usize::from(*sum) * repeats);
+                return counts.for_each(|(count, sum)| *count += usize::from(*sum));
             }
             Rows::Position(_) | Rows::Census(_) => {}
         }
@@ -347,7 +338,7 @@ fn columns(
             let place = (place + rows.output * column as isize) as usize;
             let first =
                 || mask[column..].iter().step_by(rows.size).take_while(|hit| !**hit).count();
-            out.add(place, class, count * repeats, || row + first());
+            out.add(place, class, count, || row + first());
         }
         column += 1;
     }

@@ -6,9 +6,7 @@ use crate::numbers::Numbers;
 use crate::rule::{Classes, Rule};
 use crate::stats::{self, Stats, Tally};
 
-use super::block::{Loader, ROOM};
-use super::cut::{Cut, Tiles};
-use super::dims::Dims;
+use super::walk::{ROOM, Tiles, Walk};
 use super::{Tensor, position};
 
 /// The most bytes of a tile that lies in one piece.
@@ -23,8 +21,9 @@ pub fn stats(backend: Option<Backend>, x: &Tensor<'_>, numbers: &Numbers) -> Sta
         return Stats::default();
     }
     let backend = backend.unwrap_or_else(Backend::active);
-    let (dims, repeats) = x.unordered();
-    let mut tally = tally(backend, x, &dims, numbers);
+    let mut walk = Walk::new(x);
+    let mut tally = tally(backend, walk.unordered(), numbers);
+    let repeats = walk.repeats();
     let first = |rule: &Rule| position(Some(backend), x, rule);
     let Census { nan, pos_inf, neg_inf } = &mut tally.census;
     let infinity = |negative| Classes::of(&numbers.nan).map(|classes| classes.infinity(negative));
@@ -46,16 +45,12 @@ pub fn stats(backend: Option<Backend>, x: &Tensor<'_>, numbers: &Numbers) -> Sta
     Stats::new(&tally, (tally.finite != 0).then(|| tally.keys.map(place)))
 }
 
-/// The tally of the elements of `dims`, in their order. The indices mean nothing.
-fn tally(backend: Backend, x: &Tensor<'_>, dims: &Dims, numbers: &Numbers) -> Tally {
-    let element = x.element();
-    let cut = Cut::runs(dims, element, ROOM / element, LONGEST / element);
-    let (mut loader, mut all) = (Loader::new(x), Tally::default());
-    let mut tiles = Tiles::new(dims, cut);
-    while let Some(tile) = tiles.next() {
-        // SAFETY: a tile of the tensor, within the limit or in one piece.
-        let block = unsafe { loader.load(tile) };
-        all.add(&stats::tally(backend, block, numbers));
+/// The tally of the elements of a walk, in its order. The indices mean nothing.
+fn tally(backend: Backend, walk: &Walk<'_>, numbers: &Numbers) -> Tally {
+    let (element, mut all) = (walk.element(), Tally::default());
+    let mut tiles = Tiles::new(walk, ROOM / element, LONGEST / element);
+    while tiles.next() {
+        all.add(&stats::tally(backend, tiles.load(), numbers));
     }
     all
 }

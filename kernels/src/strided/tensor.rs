@@ -3,7 +3,6 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use super::dims::{Dim, Dims, sort};
 use super::layout::{Layout, LayoutError};
 
 /// A strided tensor: memory, sizes and strides, and the place of coordinate 0. Every element
@@ -15,12 +14,12 @@ use super::layout::{Layout, LayoutError};
 #[derive(Clone, Copy)]
 pub struct Tensor<'a> {
     /// Coordinate 0.
-    pub(super) start: *const u8,
+    start: *const u8,
     /// Bytes of an element: 1, 2, 4 or 8.
-    pub(super) element: usize,
+    element: usize,
     /// Whether all bytes from the first element to the last may be read. Bytes between the elements
     /// of an `ndarray` may belong to another array.
-    pub(super) gaps: bool,
+    gaps: bool,
     layout: Layout<'a>,
     lifetime: PhantomData<&'a [u8]>,
 }
@@ -144,6 +143,26 @@ impl<'a> Tensor<'a> {
         Self { start: self.start.wrapping_offset(at), layout, ..*self }
     }
 
+    /// The number of elements of the largest [`Tensor::part`] from row-major index `first` on, at
+    /// most `most`.
+    ///
+    /// # Panics
+    /// If there are fewer than `first` elements.
+    #[must_use]
+    pub fn part_len(&self, first: usize, most: usize) -> usize {
+        let most = most.min(self.len() - first);
+        if self.is_dense() { most } else { self.layout.box_len(first, most) }
+    }
+
+    /// The row-major index nearest to `middle` at which two parts meet, if there are two.
+    #[must_use]
+    pub fn border_near(&self, middle: usize) -> Option<usize> {
+        if self.is_dense() {
+            return (0 < middle && middle < self.len()).then_some(middle);
+        }
+        self.layout.border_near(middle)
+    }
+
     /// Row number `row` along dimension `axis`. Rows are numbered in row-major order of the other
     /// dimensions.
     ///
@@ -151,25 +170,21 @@ impl<'a> Tensor<'a> {
     /// If there is no such dimension, or no such row.
     #[cfg(feature = "stats")]
     #[must_use]
-    pub fn row(&self, axis: usize, mut row: usize) -> Self {
+    pub fn row(&self, axis: usize, row: usize) -> Self {
         assert!(!self.is_empty() && axis < self.sizes().len(), "row {row} along axis {axis}");
-        let (mut along, mut at) = (Dim::ONE, 0isize);
-        for dim in &*self.dims() {
-            if dim.row == axis as isize {
-                along = *dim;
-            } else {
-                at = at.wrapping_add(dim.input.wrapping_mul((row % dim.size) as isize));
-                row /= dim.size;
-            }
-        }
-        assert!(row == 0, "a row of the tensor");
-        let start = self.start.wrapping_offset(at.wrapping_mul(self.element as isize));
-        Self { start, layout: Layout::flat(along.size, along.input), ..*self }
+        let along = self.layout.dims().find(|(dimension, _)| *dimension == axis);
+        let (size, stride, inner) =
+            along.map_or((1, 0, self.len()), |(_, dim)| (dim.size, dim.input, dim.output as usize));
+        let first = row / inner * inner * size + row % inner;
+        assert!(first < self.len(), "a row of the tensor");
+        let start =
+            self.start.wrapping_offset(self.layout.offset_of(first) * self.element as isize);
+        Self { start, layout: Layout::flat(size, stride), ..*self }
     }
 
-    /// The dimensions larger than 1 in row-major order.
-    pub(super) fn dims(&self) -> Dims {
-        self.layout.dims()
+    #[inline(always)]
+    pub(super) const fn start(&self) -> *const u8 {
+        self.start
     }
 
     #[inline(always)]
@@ -177,25 +192,13 @@ impl<'a> Tensor<'a> {
         self.element
     }
 
-    pub(super) fn layout(&self) -> &Layout<'a> {
-        &self.layout
+    #[inline(always)]
+    pub(super) const fn gaps(&self) -> bool {
+        self.gaps
     }
 
-    /// The elements in the order of memory, for questions that do not depend on order. Broadcast
-    /// elements occur once. Also returns how often the tensor repeats each element.
-    pub(super) fn unordered(&self) -> (Dims, usize) {
-        let mut repeats = 1;
-        let mut dims = Dims::new();
-        for dim in &*self.dims() {
-            match dim.input {
-                0 => repeats *= dim.size,
-                _ => dims.push(Dim { output: 0, row: 0, ..*dim }),
-            }
-        }
-        dims.forwards();
-        sort(dims.list_mut(), |dim| dim.input as usize);
-        dims.merge();
-        (dims, repeats)
+    pub(super) fn layout(&self) -> &Layout<'a> {
+        &self.layout
     }
 }
 

@@ -38,10 +38,11 @@ fn parse_text(name: &Bound<'_, PyAny>) -> PyResult<Predicate> {
     let Ok(text) = name.extract::<String>() else {
         return Err(type_error("the predicate is no string, such as \"nan\" or \"finite\""));
     };
-    text.parse::<Predicate>().map_err(|error| {
-        let names: Vec<_> = Predicate::ALL.iter().map(|known| known.name()).collect();
-        value(format!("{error}: the names are {}", names.join(", ")))
-    })
+    match text.parse::<Predicate>() {
+        Ok(predicate) if Predicate::ALL.contains(&predicate) => Ok(predicate),
+        Ok(threshold) => Err(value(format!("{threshold}: no question takes a threshold"))),
+        Err(error) => Err(value(error.to_string())),
+    }
 }
 
 /// Whether the answer depends on signs.

@@ -23,5 +23,5 @@ pub use expected::{Asked, Expected};
 pub use kind::{Kind, bitmap, edges, holds, kind, mixed, read, write};
 pub use layout::Layout;
 pub use outputs::{CANARY, Framed, Outputs};
-pub use stats::{Number, Summary, exceeds, summary, thresholds, value};
+pub use stats::{Number, Summary, exceeds, has_thresholds, summary, thresholds, value};
 pub use subject::Subject;

@@ -156,10 +156,17 @@ pub fn exceeds(format: Format, bits: u64, threshold: f64) -> bool {
     x.is_nan() || x.abs() > threshold
 }
 
+/// Whether elements of the format are compared with thresholds: there are a sign and a -0.
+#[must_use]
+pub fn has_thresholds(format: Format) -> bool {
+    use Format::{F8E4M3B11FnUz, F8E4M3FnUz, F8E5M2FnUz, F8E8M0Fnu};
+    !matches!(format, F8E8M0Fnu | F8E4M3FnUz | F8E5M2FnUz | F8E4M3B11FnUz)
+}
+
 /// Thresholds worth a look: zero, the magnitude of an element, and a number beside another one.
 #[must_use]
 pub fn thresholds(format: Format, codes: &[u64]) -> Vec<f64> {
-    let is_usable = |x: &f64| x.is_finite() && format != Format::F8E8M0Fnu;
+    let is_usable = |x: &f64| x.is_finite() && has_thresholds(format);
     let magnitude = |i: usize| codes.get(i).map_or(f64::NAN, |&bits| value(format, bits).abs());
     let (one, another) = (magnitude(codes.len() / 2), magnitude(codes.len() / 3));
     let beside = another * if codes.len().is_multiple_of(2) { 1.03 } else { 0.97 };

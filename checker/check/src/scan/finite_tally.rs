@@ -98,17 +98,32 @@ impl FiniteTally {
 
 /// How many numbers have a larger magnitude than the bound. NaN and infinities count.
 fn above(numbers: &[u8], format: Format, bound: f64) -> Result<usize, Error> {
-    if format == Format::F8E8M0Fnu {
-        // The library has no thresholds for this format, which has no sign and one byte.
-        let is_above = |code: &&u8| key(format.to_f64(u64::from(**code))) > key(bound);
-        return Ok(numbers.iter().filter(is_above).count());
+    if let Ok(above) = Predicate::exceeds(format, bound) {
+        return Ok(TensorView::from_bytes(numbers, format)?.count(above));
     }
-    Ok(TensorView::from_bytes(numbers, format)?.count(Predicate::exceeds(format, bound)?))
+    // The library has no thresholds for some formats of one byte.
+    let magnitude = |code: usize| key(format.to_f64(code as u64)).abs();
+    let above: [bool; 256] = core::array::from_fn(|code| magnitude(code) > key(bound));
+    Ok(numbers.iter().filter(|&&code| above[usize::from(code)]).count())
 }
 
 #[cfg(test)]
 mod tests {
+    use nonfinite_oracle as oracle;
+
     use super::*;
+
+    #[test]
+    fn every_code_of_a_byte() {
+        let codes: Vec<u8> = (0..=255).collect();
+        for format in Format::ALL.iter().copied().filter(|format| format.size_in_bytes() == 1) {
+            for bound in [0.0, 0.3, 1.0, 240.0, 57344.0] {
+                let is_above = |code: &&u8| oracle::exceeds(format, u64::from(**code), bound);
+                let want = codes.iter().filter(is_above).count();
+                assert_eq!(above(&codes, format, bound), Ok(want), "{format} {bound}");
+            }
+        }
+    }
 
     /// The value decides first, and then the place. Zeros are equal.
     #[test]
