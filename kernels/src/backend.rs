@@ -45,21 +45,56 @@ impl<B: Compiled, Rest: List> List for (B, Rest) {
 #[derive(Clone, Copy)]
 pub(crate) struct Row {
     name: &'static str,
+    /// The name: see [`number_of`].
+    number: u64,
     detect: fn() -> bool,
     skips_from: usize,
 }
 
 impl Row {
     const fn of<B: Compiled>() -> Self {
-        Self { name: B::NAME, detect: B::detect, skips_from: B::SKIPS_FROM }
+        let Some(number) = number_of(B::NAME.as_bytes()) else { panic!("a name of eight bytes") };
+        Self { name: B::NAME, number, detect: B::detect, skips_from: B::SKIPS_FROM }
     }
 }
 
 /// The number of entries of a table of loops: one for the first call and one for each backend.
 pub(crate) const ENTRIES: usize = <Backends as List>::LENGTH + 1;
 
-// A static, since the compiler unrolls loops over constants.
-static BACKENDS: [Row; ENTRIES - 1] = <Backends as List>::ROWS;
+const BACKENDS: &[Row] = &<Backends as List>::ROWS;
+
+/// The names of the backends of this build, a space before each. Made here, since the code that
+/// writes one name after the other would be in every program.
+#[cfg(feature = "std")]
+const NAMES: &str = {
+    const TEXT: [u8; 9 * BACKENDS.len()] = {
+        let (mut text, mut at, mut row) = ([b' '; 9 * BACKENDS.len()], 0, 0);
+        while row < BACKENDS.len() {
+            let (name, mut i) = (BACKENDS[row].name.as_bytes(), 0);
+            while i < name.len() {
+                text[at + 1 + i] = name[i];
+                i += 1;
+            }
+            (at, row) = (at + 1 + name.len(), row + 1);
+        }
+        text
+    };
+    match str::from_utf8(&TEXT) {
+        Ok(text) => text.trim_ascii_end(),
+        Err(_) => panic!("names are ASCII"),
+    }
+};
+
+/// A name of at most eight bytes as a number that is the same for upper and lower case: bit 5 is set
+/// in each byte. To compare names takes 400 bytes of code more in every program.
+const fn number_of(name: &[u8]) -> Option<u64> {
+    let mut bytes = [0; 8];
+    if name.len() > bytes.len() {
+        return None;
+    }
+    bytes.split_at_mut(name.len()).0.copy_from_slice(name);
+    Some(u64::from_le_bytes(bytes) | 0x2020_2020_2020_2020)
+}
 
 /// The kernels for one instruction set.
 ///
@@ -119,8 +154,7 @@ impl Backend {
     fn not_here(name: &std::ffi::OsStr) -> ! {
         panic!(
             "NONFINITE_BACKEND names the backend {name:?}, which this CPU or this build lacks; \
-             the backends of this build are{}",
-            Names
+             the backends of this build are{NAMES}"
         )
     }
 
@@ -132,13 +166,12 @@ impl Backend {
     /// The best backend of this name, or of any name, that the CPU has.
     #[inline(never)]
     fn first(wanted: Option<&[u8]>) -> Option<Self> {
-        let same = |a: &[u8], b: &[u8]| {
-            // Byte by byte: the method of slices takes 400 bytes of code.
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.eq_ignore_ascii_case(b))
+        let wanted = match wanted {
+            Some(name) => Some(number_of(name)?),
+            None => None,
         };
-        let position = BACKENDS.iter().position(|row| {
-            wanted.is_none_or(|wanted| same(wanted, row.name.as_bytes())) && (row.detect)()
-        })?;
+        let known = |row: &Row| wanted.is_none_or(|wanted| wanted == row.number);
+        let position = BACKENDS.iter().position(|row| known(row) && (row.detect)())?;
         Some(Self::of_row(position))
     }
 
@@ -193,17 +226,6 @@ impl Backend {
     pub(crate) fn skips_from(backend: Option<Self>) -> usize {
         // Before a backend is active, any length does: skipping changes no answer.
         BACKENDS[Self::index(backend).saturating_sub(1)].skips_from
-    }
-}
-
-/// The names of the backends of this build, with a space before each.
-#[cfg(feature = "std")]
-struct Names;
-
-#[cfg(feature = "std")]
-impl core::fmt::Display for Names {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        BACKENDS.iter().try_for_each(|row| f.write_str(" ").and_then(|()| f.write_str(row.name)))
     }
 }
 
