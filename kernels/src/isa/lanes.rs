@@ -58,8 +58,8 @@ pub(crate) const fn powers<const W: usize, const BYTES: usize>() -> [u8; BYTES] 
 ///
 /// All methods are `#[inline(always)]`.
 pub(crate) trait Products: Blend {
-    /// The products of the elements of a [`format`]. `factor` holds an f64 in every lane for
-    /// [`format::F64`], and an f32 for all other formats.
+    /// The products of the elements of a [format](crate::soft_float::format). `factor` holds an f64
+    /// in every lane for `F64`, and an f32 for all other formats.
     fn times<const F: usize>(self, x: Self::V, factor: Self::V) -> Self::V;
 
     /// The bits of the factor for elements of bf16.

@@ -56,8 +56,8 @@ pub(crate) trait Isa: Copy + 'static {
     type Hits: Copy;
     /// Bytes of a register.
     const BYTES: usize;
-    /// Whether loops take groups of several lines, count in registers and have code of their own for
-    /// the kinds of rules. Otherwise code is small: line by line.
+    /// Whether loops take groups of several lines, count in registers and have code for each kind
+    /// of rule. Otherwise code is small: line by line.
     const GROUPS: bool = true;
     /// Whether a comparison makes a mask register. Then `FLIPPED` takes the same time as `GREATER`
     /// and `ONES` in counts and packed bits, and a group of elements of 8 bytes has 8 lines, not 4.
@@ -141,8 +141,8 @@ pub(crate) trait Isa: Copy + 'static {
             limit: self.splat::<W>(rule.limit()),
             tilt: self.splat::<W>(rule.is_tilted().into()),
             one: self.splat::<W>(1),
-            // `min(byte, 1)` would do, but the compiler turns it into two instructions when it knows
-            // the 1. So the 1 comes from memory.
+            // `min(byte, 1)` would do, but the compiler turns it into two instructions when it
+            // knows the 1. So the 1 comes from memory.
             one_byte: self.splat::<1>(rule.one()),
             top: match W {
                 1 => self.splat::<1>(rule.mask()),

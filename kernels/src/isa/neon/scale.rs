@@ -47,9 +47,9 @@ impl Neon {
     #[inline(always)]
     fn widen_f16(self, halves: V) -> [V; 2] {
         let (low, high);
-        // SAFETY: `self` proves NEON. The instructions read and write only the registers named. They
-        // may raise flags in FPSR, so `preserves_flags` is not claimed. The first result is written
-        // when `halves` is still to be read, hence `out`, not `lateout`.
+        // SAFETY: `self` proves NEON. The instructions read and write only the registers named.
+        // They may raise flags in FPSR, so `preserves_flags` is not claimed. The first result is
+        // written when `halves` is still to be read, hence `out`, not `lateout`.
         unsafe {
             asm!(
                 "fcvtl {0:v}.4s, {2:v}.4h",
@@ -65,9 +65,9 @@ impl Neon {
     #[inline(always)]
     fn narrow_f16(self, low: V, high: V) -> V {
         let halves;
-        // SAFETY: `self` proves NEON. The instructions read and write only the registers named. They
-        // may raise flags in FPSR. The first result is written when `high` is still to be read, hence
-        // `out`, not `lateout`.
+        // SAFETY: `self` proves NEON. The instructions read and write only the registers named.
+        // They may raise flags in FPSR. The first result is written when `high` is still to be
+        // read, hence `out`, not `lateout`.
         unsafe {
             asm!(
                 "fcvtn {0:v}.4h, {1:v}.4s",

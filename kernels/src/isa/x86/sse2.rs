@@ -132,8 +132,9 @@ impl Isa for Sse2 {
     }
 
     /// SSE2 cannot compare 8 bytes at once, so lanes of 4 bytes are compared: both halves of an
-    /// element. Only the upper half counts: an element may be above the limit if its upper half is at
-    /// least the upper half of `limit + 1`. No lower half is above its limit, the greatest integer.
+    /// element. Only the upper half counts: an element may be above the limit if its upper half is
+    /// at least the upper half of `limit + 1`. No lower half is above its limit, the greatest
+    /// integer.
     #[inline(always)]
     fn screen<const W: usize>(self, Screen { mask, flip, mut limit }: Screen) -> [V; 3] {
         if W == 8 {
@@ -275,7 +276,7 @@ impl Register for Sse2 {
 
     #[inline(always)]
     fn write(self, ones: V, out: &mut [MaybeUninit<bool>; 16]) {
-        // SAFETY: `self` proves SSE2. The store takes 16 bytes at any address, each 1 or 0.
+        // SAFETY: `self` proves SSE2. The store takes 16 bytes at any address.
         unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), ones) }
     }
 }
