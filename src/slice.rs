@@ -118,9 +118,7 @@ pub fn any_nan<T: Element>(x: &[T]) -> bool {
 #[inline]
 #[track_caller]
 pub fn count<T: Element>(x: &[T], predicate: Predicate) -> usize {
-    let (counted, complement) = predicate.counted();
-    let count = typed::count::<T::Lane>(None, bytes(x), &asked::<T>(counted));
-    if complement { x.len() - count } else { count }
+    typed::count::<T::Lane>(None, bytes(x), &asked::<T>(predicate))
 }
 
 /// The index of the first element for which `predicate` holds.
