@@ -1,5 +1,5 @@
-//! Functions for typed slices. Each does the same as a method of [`crate::TensorView`]. The width of
-//! an element is known here, so a program links only the loops of that width.
+//! Functions for typed slices. Each does the same as a method of [`crate::TensorView`]. The width
+//! of an element is known here, so a program links only the loops of that width.
 
 use nonfinite_kernels::{MaskOut, bytes, typed};
 
