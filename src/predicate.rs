@@ -183,9 +183,7 @@ impl FromStr for Predicate {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        let known = |predicate: &&Self| {
-            predicate.names().iter().any(|known| known.eq_ignore_ascii_case(name))
-        };
+        let known = |x: &&Self| x.names().iter().any(|known| known.eq_ignore_ascii_case(name));
         let predicate = Self::ALL.iter().find(known).copied();
         #[cfg(feature = "stats")]
         let predicate = predicate.or_else(|| {

@@ -97,8 +97,16 @@ impl<'a> TensorView<'a> {
     #[inline(never)]
     pub(super) fn census_of_valid(&self) -> Census {
         let windows = self.windows(self.format.rule(Predicate::NonFinite), 0);
+        let mut has_neg_inf = false;
         let census = windows.map(|Window { first, len, found }| {
-            self.census_by(found.count, |_, rule| self.occurrences_in(first, len, rule))
+            self.census_by(found.count, |class, left, rule| match class {
+                // All that are left, and a later one is not the first.
+                2 if has_neg_inf => Occurrences::new(left, None),
+                _ => {
+                    has_neg_inf |= class == 2;
+                    self.occurrences_in(first, len, rule)
+                }
+            })
         });
         census.fold(Census::default(), Census::join)
     }
