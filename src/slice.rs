@@ -1,5 +1,5 @@
-//! Functions for typed slices. Each does the same as a method of [`crate::TensorView`]. The width of
-//! an element is known here, so a program links only the loops of that width.
+//! Functions for typed slices. Each does the same as a method of [`crate::TensorView`]. The width
+//! of an element is known here, so a program links only the loops of that width.
 
 use nonfinite_kernels::{MaskOut, bytes, typed};
 
@@ -118,9 +118,7 @@ pub fn any_nan<T: Element>(x: &[T]) -> bool {
 #[inline]
 #[track_caller]
 pub fn count<T: Element>(x: &[T], predicate: Predicate) -> usize {
-    let (counted, complement) = predicate.counted();
-    let count = typed::count::<T::Lane>(None, bytes(x), &asked::<T>(counted));
-    if complement { x.len() - count } else { count }
+    typed::count::<T::Lane>(None, bytes(x), &asked::<T>(predicate))
 }
 
 /// The index of the first element for which `predicate` holds.

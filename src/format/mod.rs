@@ -164,8 +164,7 @@ impl FromStr for Format {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        let known =
-            |format: &&Self| format.names().iter().any(|known| known.eq_ignore_ascii_case(name));
+        let known = |x: &&Self| x.names().iter().any(|known| known.eq_ignore_ascii_case(name));
         let format = Self::ALL.iter().find(known).copied();
         format.ok_or_else(|| UnknownName::new("format", name, NAMES))
     }
