@@ -85,10 +85,11 @@ const NAMES: &str = {
     }
 };
 
-/// A name of at most eight bytes as a number that is the same for upper and lower case: bit 5 is set
+/// A name of one to eight bytes as a number that is the same for upper and lower case: bit 5 is set
 /// in each byte. To compare names takes 400 bytes of code more in every program.
 const fn number_of(name: &[u8]) -> Option<u64> {
-    let mut bytes = [0; 8];
+    // No byte of a name is FF.
+    let mut bytes = [0xFF; 8];
     if name.len() > bytes.len() {
         return None;
     }
@@ -146,15 +147,14 @@ impl Backend {
     #[cfg(feature = "std")]
     fn named_by_environment() -> Option<Self> {
         let name = std::env::var_os("NONFINITE_BACKEND").filter(|name| !name.is_empty())?;
-        let backend = Self::first(Some(name.as_encoded_bytes()));
+        let backend = Self::named(name.as_encoded_bytes());
         Some(backend.unwrap_or_else(|| Self::not_here(&name)))
     }
 
     #[cfg(feature = "std")]
     fn not_here(name: &std::ffi::OsStr) -> ! {
         panic!(
-            "NONFINITE_BACKEND names the backend {name:?}, which this CPU or this build lacks; \
-             the backends of this build are{NAMES}"
+            "NONFINITE_BACKEND is {name:?}, which this CPU or this build lacks; this build has{NAMES}"
         )
     }
 
@@ -163,21 +163,21 @@ impl Backend {
         None
     }
 
-    /// The best backend of this name, or of any name, that the CPU has.
-    #[inline(never)]
-    fn first(wanted: Option<&[u8]>) -> Option<Self> {
-        let wanted = match wanted {
-            Some(name) => Some(number_of(name)?),
-            None => None,
-        };
-        let known = |row: &Row| wanted.is_none_or(|wanted| wanted == row.number);
-        let position = BACKENDS.iter().position(|row| known(row) && (row.detect)())?;
-        Some(Self::of_row(position))
+    fn named(name: &[u8]) -> Option<Self> {
+        Self::first(number_of(name)?)
     }
 
     fn best() -> Self {
         // The scalar backend, the last row, runs everywhere.
-        Self::first(None).unwrap_or(Self::of_row(BACKENDS.len() - 1))
+        Self::first(0).unwrap_or(Self::of_row(BACKENDS.len() - 1))
+    }
+
+    /// The best backend that the CPU has: of the name with this number, or of any name if 0.
+    #[inline(never)]
+    fn first(number: u64) -> Option<Self> {
+        let wanted = |row: &Row| number == 0 || number == row.number;
+        let position = BACKENDS.iter().position(|row| wanted(row) && (row.detect)())?;
+        Some(Self::of_row(position))
     }
 
     const fn of_row(row: usize) -> Self {
@@ -206,7 +206,7 @@ impl Backend {
 
     /// The backend of this name, in any case, if this build knows it and the CPU has it.
     pub fn by_name(name: &str) -> Option<Self> {
-        Self::first(Some(name.as_bytes()))
+        Self::named(name.as_bytes())
     }
 
     /// The name in the table: `avx512`, `avx2`, `sse2`, `neon`, `portable` or `scalar`.

@@ -16,7 +16,6 @@ use crate::rule::Rule;
 use crate::short::Short;
 
 /// The loop of a question that a backend of this CPU has.
-#[expect(clippy::type_complexity, reason = "the one place that names it")]
 pub(crate) struct Loop<Q: Question>(unsafe fn(Q::Input<'_>, Q::Asked<'_>, Q::Out<'_>) -> Q::Answer);
 
 impl<Q: Question> Clone for Loop<Q> {

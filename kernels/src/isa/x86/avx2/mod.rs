@@ -29,6 +29,8 @@ impl Compiled for Avx2 {
     const NAME: &'static str = "avx2";
     const SKIPS_FROM: usize = 2048;
 
+    // Not inlined: it is called for AVX-512 too, and each of them for a name and without a name.
+    #[inline(never)]
     fn detect() -> bool {
         cpu::get() && has_f16c()
     }

@@ -8,7 +8,7 @@ mod scale;
 use core::arch::asm;
 use core::mem::MaybeUninit;
 
-use crate::isa::x86::cpuid::has_f16c;
+use crate::isa::x86::avx2::Avx2;
 use crate::isa::x86::intrinsics::*;
 use crate::isa::x86::screen::{greatest, limits};
 use crate::isa::{Isa, With, op};
@@ -16,9 +16,7 @@ use crate::lines::{Line, Places, places};
 use crate::question::{Compiled, On};
 use crate::rule::Screen;
 
-cpufeatures::new!(
-    cpu, "avx512f", "avx512bw", "avx512vl", "avx512dq", "fma", "avx2", "popcnt", "bmi1", "bmi2"
-);
+cpufeatures::new!(cpu, "avx512f", "avx512bw", "avx512vl", "avx512dq", "fma");
 
 /// Proves that the CPU has AVX-512 F, BW, VL and DQ, FMA, F16C, AVX2, POPCNT, BMI1 and BMI2. Only
 /// `answer` makes a token. To call `answer` is unsafe on a CPU without these.
@@ -30,7 +28,7 @@ impl Compiled for Avx512 {
     const SKIPS_FROM: usize = 8192;
 
     fn detect() -> bool {
-        cpu::get() && has_f16c()
+        Avx2::detect() && cpu::get()
     }
 
     // `detect` asks for these features, and for FMA and F16C, which the compiler takes AVX-512 F to
