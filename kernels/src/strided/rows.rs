@@ -97,8 +97,8 @@ fn all_rows(tile: &Tile, f: impl Fn(usize) -> bool) -> bool {
 }
 
 /// One answer for each row that runs along dimension `axis`; the rows are in row-major order of the
-/// other dimensions. There are three rules for a census, and one for another question. `search` must
-/// hold wherever one of them does. `None` means the active backend.
+/// other dimensions. A census has three rules, another question has one. `search` must hold wherever
+/// one of the rules does. `None` means the active backend.
 ///
 /// # Panics
 /// If there is not one place for each row, at the latest at the first hit without a place.
