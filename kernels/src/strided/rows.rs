@@ -97,7 +97,7 @@ fn all_rows(tile: &Tile, f: impl Fn(usize) -> bool) -> bool {
 }
 
 /// One answer for each row that runs along dimension `axis`; the rows are in row-major order of the
-/// other dimensions. A census has three rules, another question has one. `search` must hold wherever
+/// other dimensions. A census has three rules, another question has one. `search` must hold where
 /// one of the rules does. `None` means the active backend.
 ///
 /// # Panics
