@@ -3,7 +3,7 @@ over all bit patterns:
 
 - for every IEEE-like format, each rule and its opposite hold exactly where IEEE 754 (as z3's theory
   of floating-point numbers has it) says so;
-- what a search looks for first, the screen, passes wherever the answer is yes; so do its upper 32
+- what a search looks for first, the screen, passes wherever there is a hit; so do its upper 32
   bits (x86, of 64) and its top 16 (NEON), which are all that is looked at there; a screen that
   counts as exact passes nowhere else;
 - a rule of which a mask compares the top 16 bits only depends on no other bit;
@@ -56,22 +56,30 @@ class Rule:
         self.kind, self.format, self.predicate, text = match.groups()
         fields = dict(re.findall(r"(\w+): (\w+|\[.*\])", text))
         self.width = 8 * int(fields["width"])
-        self.mask, self.flip, self.least = (int(fields[n], 16) for n in ("mask", "flip", "least"))
+        self.mask, self.flip, self.limit = (int(fields[n], 16) for n in ("mask", "flip", "limit"))
         self.screen = [int(number, 16) for number in fields["screen"][1:-1].split(",")]
-        self.tilted, self.usual, self.ones, self.exact = (
-            {"true": True, "false": False}[fields[n]] for n in ("tilted", "usual", "ones", "exact")
+        self.tilted, self.opposite, self.ones, self.exact = (
+            fields[n] == "true" for n in ("tilted", "opposite", "ones", "exact")
         )
         self.sign, self.all = 1 << self.width - 1, (1 << self.width) - 1
         self.max = self.sign - 1
         # Shifts out the bits that a mask or NEON does not read.
         self.below_top = max(self.width - 16, 0)
 
-    def holds(self, bits):
-        tilt = z3.If(bits < 0, z3.BitVecVal(1, self.width), 0) if self.tilted else 0
-        return (bits & self.mask) - tilt ^ self.flip > self.least  # signed in z3
-
     def hit(self, bits):
-        return z3.Not(self.holds(bits)) if self.usual else self.holds(bits)
+        tilt = z3.If(bits < 0, z3.BitVecVal(1, self.width), 0) if self.tilted else 0
+        return (bits & self.mask) - tilt ^ self.flip > self.limit  # signed in z3
+
+    def holds(self, bits):
+        return z3.Not(self.hit(bits)) if self.opposite else self.hit(bits)
+
+    def answers(self, bits):
+        """What masks and bits compare: the order turned around for the opposite."""
+        tilt = z3.If(bits < 0, z3.BitVecVal(1, self.width), 0) if self.tilted else 0
+        flip, limit = self.flip, self.limit
+        if self.opposite:
+            flip, limit = flip ^ self.all, (limit ^ self.all) - 1 & self.all
+        return (bits & self.mask) - tilt ^ flip > limit
 
     def screens(self, bits):
         """The screen and its forms in backends: a name, and where it passes."""
@@ -86,10 +94,10 @@ class Rule:
 
     def exponent(self):
         """Of the rule for NaN of an IEEE format."""
-        lowest = self.least & -self.least
-        run = 0 < self.least <= self.max and self.least + lowest == self.sign and lowest > 2
-        plain = self.flip == 0 and not self.tilted
-        return self.least if plain and self.mask == self.max and run else None
+        lowest = self.limit & -self.limit
+        run = 0 < self.limit <= self.max and self.limit + lowest == self.sign and lowest > 2
+        plain = self.flip == 0 and not self.tilted and not self.opposite
+        return self.limit if plain and self.mask == self.max and run else None
 
 
 def upper(bits, n):
@@ -132,6 +140,7 @@ def main():
         right = DEFINITION[rule.predicate](number)
         right = z3.Not(right) if kind == "opposite" else right
         claims.prove(rule.holds(bits) == right, name, bits)
+        claims.prove(rule.answers(bits) == right, f"{name}: as masks compare", bits)
         if rule.mask == 0:
             continue  # the same answer for all: given above the loops
         # An element of zeros passes no screen: the screen would be of no use.
@@ -143,11 +152,10 @@ def main():
             # Of four bytes, AArch64 calls only rules for ones exact.
             top = screen.endswith("16 bits") and rule.width == 32
             if rule.exact and (rule.ones or not top):
-                claims.prove(z3.Implies(passes, rule.holds(bits)), f"{name}: exact {screen}", bits)
+                claims.prove(z3.Implies(passes, rule.hit(bits)), f"{name}: exact {screen}", bits)
         finite = rule.predicate == "Finite"
-        claims.prove(
-            z3.BoolVal(rule.usual == (finite != (kind == "opposite"))), f"{name}: usual", bits
-        )
+        few = z3.BoolVal(rule.opposite == (finite != (kind == "opposite")))
+        claims.prove(few, f"{name}: hits are few", bits)
         if rule.ones:
             # Compares the bits that the top lacks, in 16-bit lanes that saturate from bit 15 on.
             top = rule.mask >> rule.below_top

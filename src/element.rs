@@ -55,25 +55,16 @@ impl<T: Element> Typed<T> {
 
 /// The rule of a predicate for this type: see [`Format::asked`].
 #[inline(always)]
-pub(crate) fn asked<T: Element>(predicate: Predicate) -> Result<Asked, Error> {
+#[track_caller]
+pub(crate) fn asked<T: Element>(predicate: Predicate) -> Asked {
     match predicate {
         #[cfg(feature = "stats")]
         Predicate::Exceeds(threshold) => {
             let (size, magnitude) = const { (size_of::<T>(), T::FORMAT.magnitude()) };
-            threshold.rule(T::FORMAT, size, magnitude).map(Asked::Made)
+            Asked::Made(threshold.rule(T::FORMAT, size, magnitude))
         }
-        _ => Ok(Asked::Known(known::<T>(predicate))),
+        _ => Asked::Known(known::<T>(predicate)),
     }
-}
-
-/// The rule, for a question that returns no error.
-///
-/// # Panics
-/// If the predicate has a threshold for elements of another format.
-#[inline(always)]
-#[track_caller]
-pub(crate) fn rule<T: Element>(predicate: Predicate) -> Asked {
-    Asked::or_panic(asked::<T>(predicate))
 }
 
 /// The rule of a predicate without a threshold.

@@ -63,8 +63,8 @@ pub enum Error {
         /// The format of the elements.
         format: Format,
     },
-    /// The threshold of a predicate is negative or not finite, or the format has no sign, or has NaN
-    /// in the place of -0.
+    /// The threshold of a predicate is negative or not finite, or the format has no sign or has
+    /// NaN in the place of -0.
     Threshold {
         /// The bits of the threshold.
         bits: u64,

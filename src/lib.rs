@@ -27,8 +27,8 @@
 //!
 //! | to know | of a typed slice | of any [`TensorView`] |
 //! |---|---|---|
-//! | is everything finite? | [`all_finite`], [`all`] | [`all`][view-all] |
-//! | is there a NaN? | [`any_nan`], [`any`] | [`any`][view-any] |
+//! | is everything finite? | [`all_finite`], [`all`] | the same |
+//! | is there a NaN? | [`any_nan`], [`any`] | the same |
 //! | which elements are NaN, infinite, finite | [`is_nan`], [`is_infinite`], [`is_finite`] | |
 //! | which elements, as one byte each | [`mask`] | [`mask`][view-mask] |
 //! | the same, into a strided output | | [`mask_into`](TensorView::mask_into) |
@@ -49,8 +49,6 @@
 //! (`Predicate::exceeds`, feature `stats`). Every question of a view has a meaning if elements are
 //! null: see [`TensorView::with_validity`].
 //!
-//! [view-all]: TensorView::all
-//! [view-any]: TensorView::any
 //! [view-mask]: TensorView::mask
 //! [view-bits]: TensorView::bits
 //! [view-position]: TensorView::position

@@ -2,8 +2,8 @@
 
 use nonfinite_kernels::Rule;
 
+use crate::Format;
 use crate::format::Special;
-use crate::{Error, Format};
 
 /// The bits of a positive infinity of f64, and the bit of its sign.
 const INFINITY: u64 = f64::INFINITY.to_bits();
@@ -39,7 +39,7 @@ impl Format {
     }
 
     /// The bits of the f64 that equals a finite magnitude.
-    pub(crate) const fn widen(self, magnitude: u64) -> u64 {
+    const fn widen(self, magnitude: u64) -> u64 {
         let (mantissa, bias) = (self.row().mantissa, self.row().bias);
         let exponent = (magnitude >> mantissa) as i64 + 1023 - bias as i64;
         let fraction = magnitude & ((1 << mantissa) - 1);
@@ -132,19 +132,26 @@ impl Threshold {
 
     /// The rule for magnitudes above the threshold, of elements of `format`, which have `size`
     /// bytes and these bits of a magnitude.
+    ///
+    /// # Panics
+    /// If the threshold is for another format. The message is not that of [`Error`], which would
+    /// link all messages.
     // A caller that knows the format passes constants, and links no table of formats.
     #[inline(never)]
-    pub(crate) fn rule(self, format: Format, size: usize, magnitude: u64) -> Result<Rule, Error> {
-        if self.format == format {
-            Ok(Rule::greater(size, magnitude, self.code))
-        } else {
-            Err(Error::ThresholdFormat { threshold: self.format, elements: format })
-        }
+    #[track_caller]
+    pub(crate) fn rule(self, format: Format, size: usize, magnitude: u64) -> Rule {
+        let threshold = self.format;
+        assert!(
+            threshold == format,
+            "a threshold for {threshold} elements, but the elements are {format}"
+        );
+        Rule::greater(size, magnitude, self.code)
     }
 
     /// [`Threshold::rule`] by the table of formats.
     #[inline(never)]
-    pub(crate) fn rule_for(self, format: Format) -> Result<Rule, Error> {
+    #[track_caller]
+    pub(crate) fn rule_for(self, format: Format) -> Rule {
         self.rule(format, format.size_in_bytes(), format.magnitude())
     }
 }

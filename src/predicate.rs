@@ -90,9 +90,9 @@ impl Predicate {
     /// [`Error::ThresholdFormat`], or panic where they return no [`Result`].
     ///
     /// # Errors
-    /// [`Error::Threshold`] if the threshold is negative, infinite or NaN, or if the format is
-    /// [`Format::F8E8M0Fnu`], which has no sign, or one whose name ends in `FnUz`: there the code of
-    /// -0 is NaN, so that no comparison of magnitudes finds NaN.
+    /// [`Error::Threshold`] if the threshold is negative, infinite or NaN. Also if the format is
+    /// [`Format::F8E8M0Fnu`], which has no sign, or one whose name ends in `FnUz`: its NaN has the
+    /// code of -0, so that no comparison of magnitudes finds NaN.
     #[cfg(feature = "stats")]
     pub const fn exceeds(format: Format, threshold: f64) -> Result<Self, Error> {
         match Threshold::new(format, threshold) {
@@ -183,9 +183,7 @@ impl FromStr for Predicate {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        let known = |predicate: &&Self| {
-            predicate.names().iter().any(|known| known.eq_ignore_ascii_case(name))
-        };
+        let known = |x: &&Self| x.names().iter().any(|known| known.eq_ignore_ascii_case(name));
         let predicate = Self::ALL.iter().find(known).copied();
         #[cfg(feature = "stats")]
         let predicate = predicate.or_else(|| {

@@ -30,12 +30,9 @@ impl<T: Element> Replacement<T> {
         Self { nan: element(nan), pos_inf: element(pos_inf), neg_inf: element(neg_inf) }
     }
 
-    fn bits(self) -> Replacement<u64> {
-        Replacement {
-            nan: bits(self.nan),
-            pos_inf: bits(self.pos_inf),
-            neg_inf: bits(self.neg_inf),
-        }
+    fn values(self) -> kernels::Values {
+        let Self { nan, pos_inf, neg_inf } = self;
+        kernels::Values { nan: bits(nan), pos_inf: bits(pos_inf), neg_inf: bits(neg_inf) }
     }
 }
 
@@ -45,31 +42,22 @@ impl Replacement<u64> {
     pub const fn finite_bits(format: Format) -> Self {
         Self { nan: 0, pos_inf: format.max_bits(), neg_inf: format.min_bits() }
     }
-
-    #[inline]
-    fn values(self) -> kernels::Values {
-        let Self { nan, pos_inf, neg_inf } = self;
-        kernels::Values { nan, pos_inf, neg_inf }
-    }
 }
 
 /// The code of an element: its bytes as the low bytes of a number.
 #[inline]
 fn bits<T: Element>(x: T) -> u64 {
-    let (mut bits, x) = ([0; 8], [x]);
-    let bytes = bytes(&x);
-    let first = if cfg!(target_endian = "little") { 0 } else { 8 - bytes.len() };
-    bits[first..][..bytes.len()].copy_from_slice(bytes);
-    u64::from_ne_bytes(bits)
+    let mut code = [0; 8];
+    code[..size_of::<T>()].copy_from_slice(bytes(&[x]));
+    let unused = if cfg!(target_endian = "big") { 64 - 8 * size_of::<T>() } else { 0 };
+    u64::from_ne_bytes(code) >> unused
 }
 
 /// The element with this code.
 fn element<T: Element>(code: u64) -> T {
-    let bytes = code.to_ne_bytes();
-    let size = size_of::<T>();
-    let bytes = if cfg!(target_endian = "little") { &bytes[..size] } else { &bytes[8 - size..] };
+    let unused = if cfg!(target_endian = "big") { 64 - 8 * size_of::<T>() } else { 0 };
     let mut x = [T::default()];
-    bytes_mut(&mut x).copy_from_slice(bytes);
+    bytes_mut(&mut x).copy_from_slice(&(code << unused).to_ne_bytes()[..size_of::<T>()]);
     x[0]
 }
 
@@ -89,12 +77,8 @@ fn element<T: Element>(code: u64) -> T {
 /// ```
 #[inline]
 pub fn replace_non_finite<T: Element>(x: &mut [T], with: Replacement<T>) -> usize {
-    kernels::typed::replace::<T::Lane>(
-        None,
-        bytes_mut(x),
-        known::<T>(Predicate::Nan),
-        with.bits().values(),
-    )
+    let nan = known::<T>(Predicate::Nan);
+    kernels::typed::replace::<T::Lane>(None, bytes_mut(x), nan, with.values())
 }
 
 /// Like [`replace_non_finite`], but writes a copy of `x` to `out`, with NaN and infinities
@@ -105,22 +89,17 @@ pub fn replace_non_finite<T: Element>(x: &mut [T], with: Replacement<T>) -> usiz
 #[inline]
 #[track_caller]
 pub fn replace_non_finite_into<T: Element>(x: &[T], out: &mut [T], with: Replacement<T>) -> usize {
-    let nan = known::<T>(Predicate::Nan);
-    kernels::typed::replace_into::<T::Lane>(
-        None,
-        bytes(x),
-        bytes_mut(out),
-        nan,
-        with.bits().values(),
-    )
+    let (nan, out) = (known::<T>(Predicate::Nan), bytes_mut(out));
+    kernels::typed::replace_into::<T::Lane>(None, bytes(x), out, nan, with.values())
 }
 
 /// The codes, if they fit into elements of the format.
 fn values(format: Format, with: Replacement<u64>) -> Result<kernels::Values, Error> {
     let most = u64::MAX >> (64 - 8 * format.size_in_bytes());
-    match [with.nan, with.pos_inf, with.neg_inf].into_iter().find(|&bits| bits > most) {
+    let Replacement { nan, pos_inf, neg_inf } = with;
+    match [nan, pos_inf, neg_inf].into_iter().find(|&bits| bits > most) {
         Some(bits) => Err(Error::Code { bits, format }),
-        None => Ok(with.values()),
+        None => Ok(kernels::Values { nan, pos_inf, neg_inf }),
     }
 }
 

@@ -10,16 +10,29 @@ use crate::format::Special;
 use crate::{Error, Format, Predicate};
 
 impl Format {
-    /// The rule of a predicate, for the kernels.
-    ///
-    /// # Errors
-    /// [`Error::ThresholdFormat`].
+    /// Whether the predicate can be asked of elements of this format.
     #[inline(always)]
-    pub(crate) fn asked(self, predicate: Predicate) -> Result<Asked, Error> {
+    pub(crate) fn check(self, predicate: Predicate) -> Result<(), Error> {
         match predicate {
             #[cfg(feature = "stats")]
-            Predicate::Exceeds(threshold) => threshold.rule_for(self).map(Asked::Made),
-            _ => Ok(Asked::Known(self.rule(predicate))),
+            Predicate::Exceeds(threshold) if threshold.format() != self => {
+                Err(Error::ThresholdFormat { threshold: threshold.format(), elements: self })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The rule of a predicate, for the kernels.
+    ///
+    /// # Panics
+    /// If the predicate has a threshold for elements of another format.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn asked(self, predicate: Predicate) -> Asked {
+        match predicate {
+            #[cfg(feature = "stats")]
+            Predicate::Exceeds(threshold) => Asked::Made(threshold.rule_for(self)),
+            _ => Asked::Known(self.rule(predicate)),
         }
     }
 
@@ -68,7 +81,7 @@ impl Format {
             Special::Ieee { exponent } => Rule::greater(size, sign - 1, exponent),
             Special::NanOnes { bits } => Rule::equal(size, bits as u64, bits as u64),
             Special::NanCode { code } => Rule::equal(size, 0xFF, code as u64),
-            Special::None => never,
+            Special::AllFinite => never,
         };
         match (special, predicate) {
             (_, Predicate::Nan) => nan,
@@ -102,30 +115,10 @@ pub(crate) enum Asked {
 }
 
 impl Asked {
-    /// The opposite of the rule of a predicate. `asked` returns those of all predicates.
+    /// This rule or its opposite.
     #[inline(always)]
-    pub(crate) fn opposite(
-        predicate: Predicate,
-        asked: impl Fn(Predicate) -> Result<Self, Error>,
-    ) -> Result<Self, Error> {
-        match predicate {
-            // The usual question, without a copy of a rule.
-            Predicate::Finite => asked(Predicate::NonFinite),
-            _ => asked(predicate).map(|rule| Self::Made(rule.not())),
-        }
-    }
-
-    /// The rule, for a question that returns no error.
-    ///
-    /// # Panics
-    /// If there is none: the predicate has a threshold for elements of another format.
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn or_panic(asked: Result<Self, Error>) -> Self {
-        match asked {
-            Ok(rule) => rule,
-            Err(error) => panic!("{error}"),
-        }
+    pub(crate) fn not_if(self, opposite: bool) -> Self {
+        if opposite { Self::Made(self.not()) } else { self }
     }
 }
 
@@ -146,17 +139,15 @@ pub(crate) type Rules = [Rule; Predicate::ALL.len()];
 
 /// All rules, by format and predicate. A constant would have a copy in each unit of code that uses
 /// it.
-static RULES: [Rules; Format::ALL.len()] = all_rules();
-
-const fn all_rules() -> [Rules; Format::ALL.len()] {
+static RULES: [Rules; Format::ALL.len()] = {
     let mut all = [[Rule::never(1); Predicate::ALL.len()]; Format::ALL.len()];
     let mut i = 0;
-    while i < Format::ALL.len() {
+    while i < all.len() {
         all[i] = Format::ALL[i].rules();
         i += 1;
     }
     all
-}
+};
 
 /// The order of the codes of each format.
 #[cfg(feature = "stats")]
@@ -177,12 +168,6 @@ mod tests {
     use std::println;
 
     use super::*;
-
-    /// The constant table equals the result of its function at run time.
-    #[test]
-    fn made_at_run_time() {
-        assert_eq!(super::all_rules(), RULES);
-    }
 
     /// Prints every rule of the kernels. `ci/prove` reads this output.
     #[test]

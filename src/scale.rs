@@ -23,24 +23,23 @@ use crate::{Element, ElementsMut, Error, Format};
 
 /// A type whose slices can be multiplied: `f32`, `f64`, and `half::f16` and `half::bf16` (feature
 /// `half`). Sealed.
-pub trait Scalable: Element {
-    #[doc(hidden)]
-    const FLOAT: Float;
-}
+pub trait Scalable: Element {}
 
-impl Scalable for f32 {
-    const FLOAT: Float = Float::F32;
-}
-impl Scalable for f64 {
-    const FLOAT: Float = Float::F64;
-}
+impl Scalable for f32 {}
+impl Scalable for f64 {}
 #[cfg(feature = "half")]
-impl Scalable for half::f16 {
-    const FLOAT: Float = Float::F16;
-}
+impl Scalable for half::f16 {}
 #[cfg(feature = "half")]
-impl Scalable for half::bf16 {
-    const FLOAT: Float = Float::Bf16;
+impl Scalable for half::bf16 {}
+
+const fn float(format: Format) -> Option<Float> {
+    match format {
+        Format::F64 => Some(Float::F64),
+        Format::F32 => Some(Float::F32),
+        Format::F16 => Some(Float::F16),
+        Format::Bf16 => Some(Float::Bf16),
+        _ => None,
+    }
 }
 
 /// Multiplies every element of `x` by `factor`, and returns whether any element was NaN or infinite
@@ -57,7 +56,7 @@ impl Scalable for half::bf16 {
 /// ```
 #[inline]
 pub fn unscale_and_check<T: Scalable>(x: &mut [T], factor: f64) -> bool {
-    kernels::scale(None, bytes_mut(x), T::FLOAT, factor)
+    kernels::scale(None, bytes_mut(x), const { float(T::FORMAT).unwrap() }, factor)
 }
 
 impl ElementsMut<'_> {
@@ -67,13 +66,8 @@ impl ElementsMut<'_> {
     /// [`Error::NoArithmetic`] if the format is none of F64, F32, F16 and Bf16; nothing is written
     /// then.
     pub fn unscale_and_check(self, factor: f64) -> Result<bool, Error> {
-        let float = match self.format() {
-            Format::F64 => Float::F64,
-            Format::F32 => Float::F32,
-            Format::F16 => Float::F16,
-            Format::Bf16 => Float::Bf16,
-            format => return Err(Error::NoArithmetic { format }),
-        };
+        let format = self.format();
+        let float = float(format).ok_or(Error::NoArithmetic { format })?;
         Ok(kernels::scale(self.backend, self.bytes, float, factor))
     }
 }

@@ -1,12 +1,11 @@
-//! Functions for typed slices. Each does the same as a method of [`crate::TensorView`]. The width of
-//! an element is known here, so a program links only the loops of that width.
+//! Functions for typed slices. Each does the same as a method of [`crate::TensorView`]. The width
+//! of an element is known here, so a program links only the loops of that width.
 
 use nonfinite_kernels::{MaskOut, bytes, typed};
 
 #[cfg(feature = "stats")]
 use crate::Stats;
-use crate::element::{asked, known, rule};
-use crate::rules::Asked;
+use crate::element::{asked, known};
 use crate::{Census, Element, Predicate};
 
 /// Sets `out[i]` to whether `x[i]` is NaN: ONNX IsNaN, OpenVINO IsNaN-10, DirectML
@@ -57,7 +56,7 @@ pub fn is_finite<'o, T: Element>(x: &[T], out: impl Into<MaskOut<'o>>) {
 #[inline]
 #[track_caller]
 pub fn mask<'o, T: Element>(x: &[T], predicate: Predicate, out: impl Into<MaskOut<'o>>) {
-    typed::mask::<T::Lane>(None, bytes(x), &rule::<T>(predicate), out.into());
+    typed::mask::<T::Lane>(None, bytes(x), &asked::<T>(predicate), out.into());
 }
 
 /// Sets bit `(offset + i) % 8` of `out[(offset + i) / 8]` to whether `predicate` holds for `x[i]`:
@@ -69,7 +68,7 @@ pub fn mask<'o, T: Element>(x: &[T], predicate: Predicate, out: impl Into<MaskOu
 #[inline]
 #[track_caller]
 pub fn bits<T: Element>(x: &[T], predicate: Predicate, out: &mut [u8], offset: usize) {
-    typed::bits::<T::Lane>(None, bytes(x), &rule::<T>(predicate), out, offset);
+    typed::bits::<T::Lane>(None, bytes(x), &asked::<T>(predicate), out, offset);
 }
 
 /// Whether `predicate` holds for any element. Stops soon after the first hit.
@@ -77,7 +76,7 @@ pub fn bits<T: Element>(x: &[T], predicate: Predicate, out: &mut [u8], offset: u
 #[inline]
 #[track_caller]
 pub fn any<T: Element>(x: &[T], predicate: Predicate) -> bool {
-    typed::any::<T::Lane>(None, bytes(x), &rule::<T>(predicate))
+    typed::any::<T::Lane>(None, bytes(x), &asked::<T>(predicate))
 }
 
 /// Whether `predicate` holds for all elements. True for an empty slice. Stops soon after the first
@@ -86,8 +85,8 @@ pub fn any<T: Element>(x: &[T], predicate: Predicate) -> bool {
 #[inline]
 #[track_caller]
 pub fn all<T: Element>(x: &[T], predicate: Predicate) -> bool {
-    let opposite = Asked::or_panic(Asked::opposite(predicate, asked::<T>));
-    !typed::any::<T::Lane>(None, bytes(x), &opposite)
+    let (counted, complement) = predicate.counted();
+    !typed::any::<T::Lane>(None, bytes(x), &asked::<T>(counted).not_if(!complement))
 }
 
 /// Whether all elements are finite. True for an empty slice. Stops soon after the first NaN or
@@ -119,9 +118,7 @@ pub fn any_nan<T: Element>(x: &[T]) -> bool {
 #[inline]
 #[track_caller]
 pub fn count<T: Element>(x: &[T], predicate: Predicate) -> usize {
-    let (counted, complement) = predicate.counted();
-    let count = typed::count::<T::Lane>(None, bytes(x), &rule::<T>(counted));
-    if complement { x.len() - count } else { count }
+    typed::count::<T::Lane>(None, bytes(x), &asked::<T>(predicate))
 }
 
 /// The index of the first element for which `predicate` holds.
@@ -129,7 +126,7 @@ pub fn count<T: Element>(x: &[T], predicate: Predicate) -> usize {
 #[inline]
 #[track_caller]
 pub fn position<T: Element>(x: &[T], predicate: Predicate) -> Option<usize> {
-    typed::position::<T::Lane>(None, bytes(x), &rule::<T>(predicate))
+    typed::position::<T::Lane>(None, bytes(x), &asked::<T>(predicate))
 }
 
 /// Counts NaN, +Inf and -Inf and finds the first of each, in one pass.

@@ -28,10 +28,6 @@ impl Extreme {
         if bits < 0 { -magnitude } else { magnitude }
     }
 
-    fn behind(self, elements: usize) -> Self {
-        Self { index: self.index + elements, ..self }
-    }
-
     /// The extreme with the larger key, or the first one if the keys are equal.
     fn best(a: Option<Self>, b: Option<Self>, key: fn(&Self) -> i64) -> Option<Self> {
         let (Some(a), Some(b)) = (a, b) else { return a.or(b) };
@@ -68,17 +64,10 @@ impl Stats {
     #[inline(never)]
     pub(crate) fn new(stats: kernels::Stats, format: Format) -> Self {
         let sign = format.sign();
-        let extreme = |(bits, index): (u64, usize)| {
-            let negative = u64::from(bits & sign != 0) << 63;
-            Extreme { bits, value: f64::from_bits(format.widen(bits & !sign) | negative), index }
-        };
+        let extreme = |(bits, index)| Extreme { bits, value: format.to_f64(bits), index };
         let (min, max) = (stats.lowest.map(extreme), stats.highest.map(extreme));
-        let magnitude = |x: Extreme| Extreme {
-            bits: x.bits & !sign,
-            value: f64::from_bits(x.value.to_bits() & i64::MAX.cast_unsigned()),
-            ..x
-        };
-        let max_abs = Extreme::best(min, max, |x| x.key().abs()).map(magnitude);
+        let max_abs = Extreme::best(min, max, |x| x.key().abs());
+        let max_abs = max_abs.map(|x| extreme((x.bits & !sign, x.index)));
         let kernels::Stats { census, zeros, subnormals, normals, .. } = stats;
         Self { census, min, max, max_abs, zeros, subnormals, normals }
     }
@@ -93,14 +82,9 @@ impl Stats {
     #[must_use]
     #[inline(never)]
     pub fn behind(self, elements: usize) -> Self {
-        let behind = |extreme: Option<Extreme>| extreme.map(|x| x.behind(elements));
-        Self {
-            census: self.census.behind(elements),
-            min: behind(self.min),
-            max: behind(self.max),
-            max_abs: behind(self.max_abs),
-            ..self
-        }
+        let [min, max, max_abs] = [self.min, self.max, self.max_abs]
+            .map(|x| x.map(|x| Extreme { index: x.index + elements, ..x }));
+        Self { census: self.census.behind(elements), min, max, max_abs, ..self }
     }
 
     /// Adds the statistics of another part of the same tensor. Indices of both parts count from the

@@ -44,9 +44,9 @@ use crate::{Format, Predicate, Stats, TensorView};
 /// # Cost
 /// A call reads the tensor once, as [`TensorView::stats`] does, and adds to atomic counters. If the
 /// tensor has a NaN or an infinity, or if the predicate has a threshold, the call searches for the
-/// first element for which the predicate holds. If the search finds one, the call takes a lock, and copies the name if no tensor was bad
-/// before. No call allocates memory, except that on some systems (macOS) the first use of the lock
-/// does.
+/// first element for which the predicate holds. If the search finds one, the call takes a lock, and
+/// copies the name if no tensor was bad before. No call allocates memory, except that on some
+/// systems (macOS) the first use of the lock does.
 ///
 /// # Threads
 /// If several threads look at bad tensors at once, the call that takes the lock first wins, and its

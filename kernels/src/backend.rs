@@ -1,65 +1,64 @@
-//! The one table of backends, and the choice among them.
+//! The one list of backends, and the choice among them.
 
+use core::num::NonZero;
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// The list of backends, best first: the module, the name, and the length in bytes from which on
-/// byte masks skip groups without a hit, since the faster a backend compares, the longer a mask
-/// must be for this to pay. Then whether `detect` of the module asks for POPCNT and BMI2.
-/// `backends!(macro (arguments))` calls a macro with the arguments and this list. The scalar
-/// backend, which runs everywhere, is the last.
-macro_rules! backends {
-    ($use:ident $arguments:tt) => {
-        $use! { $arguments
-            #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-            [crate::x86::avx512] "avx512" 8192 true;
-            #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-            [crate::x86::avx2] "avx2" 2048 true;
-            #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-            [crate::x86::sse2] "sse2" (usize::MAX) false;
-            #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
-            [crate::neon] "neon" 2048 false;
-            #[cfg(any(
-                feature = "portable",
-                not(any(
-                    all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
-                    all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-                ))
-            ))]
-            [crate::portable] "portable" 2048 false;
-            [crate::scalar] "scalar" (usize::MAX) false;
-        }
+use crate::here::ByHand;
+#[cfg(feature = "portable")]
+use crate::plain::Portable;
+use crate::plain::Scalar;
+use crate::question::Compiled;
+
+/// The backends of this build, best first. The scalar backend, which runs everywhere, is the last.
+#[cfg(not(feature = "portable"))]
+pub(crate) type Backends = ByHand<(Scalar, Last)>;
+#[cfg(feature = "portable")]
+pub(crate) type Backends = ByHand<(Portable, (Scalar, Last))>;
+
+/// The end of a list of backends.
+pub(crate) struct Last;
+
+/// A list of backends: `(the best, the others)`, or [`Last`]. The place in the list makes the number
+/// of a backend, its row, and its entry in each table of loops.
+pub(crate) trait List {
+    const LENGTH: usize;
+    /// The number of the first backend of this list, among all: 1 for the best.
+    const NUMBER: usize = ENTRIES - Self::LENGTH;
+    const ROWS: [Row; ENTRIES - 1];
+}
+
+impl List for Last {
+    const LENGTH: usize = 0;
+    const ROWS: [Row; ENTRIES - 1] = [Row::of::<Scalar>(); ENTRIES - 1];
+}
+
+impl<B: Compiled, Rest: List> List for (B, Rest) {
+    const LENGTH: usize = 1 + Rest::LENGTH;
+    const ROWS: [Row; ENTRIES - 1] = {
+        let mut rows = Rest::ROWS;
+        rows[Self::NUMBER - 1] = Row::of::<B>();
+        rows
     };
 }
-pub(crate) use backends;
 
-/// What `backends!` says of a backend.
-struct Row {
+/// What is asked of a backend before it runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Row {
     name: &'static str,
-    /// Whether the CPU has the backend.
     detect: fn() -> bool,
     skips_from: usize,
-    /// Whether `detect` asks for POPCNT and BMI2.
-    popcnt: bool,
 }
 
-macro_rules! rows {
-    (() $($(#[$cfg:meta])* [$($backend:tt)*] $name:literal $skips_from:tt $popcnt:literal;)*) => {
-        &[$(
-            $(#[$cfg])*
-            Row {
-                name: $name,
-                detect: $($backend)*::detect,
-                skips_from: $skips_from,
-                popcnt: $popcnt,
-            },
-        )*]
-    };
+impl Row {
+    const fn of<B: Compiled>() -> Self {
+        Self { name: B::NAME, detect: B::detect, skips_from: B::SKIPS_FROM }
+    }
 }
 
-const BACKENDS: &[Row] = backends!(rows());
+/// The number of entries of a table of loops: one for the first call and one for each backend.
+pub(crate) const ENTRIES: usize = <Backends as List>::LENGTH + 1;
 
-/// The number of entries of a table of leaves: one for the first call and one for each backend.
-pub(crate) const ENTRIES: usize = BACKENDS.len() + 1;
+const BACKENDS: [Row; ENTRIES - 1] = <Backends as List>::ROWS;
 
 /// The kernels for one instruction set.
 ///
@@ -67,18 +66,15 @@ pub(crate) const ENTRIES: usize = BACKENDS.len() + 1;
 /// `Backend`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backend(
-    /// 1 more than an index into [`BACKENDS`].
-    u8,
+    /// 1 more than an index into [`BACKENDS`]. Not zero, so that `Option<Backend>` is one byte.
+    NonZero<u8>,
 );
 
-/// No backend chosen yet.
-const UNCHOSEN: u8 = 0;
+/// The number of the backend in use, or 0 before a backend is chosen.
+static ACTIVE: AtomicU8 = AtomicU8::new(0);
 
-/// The backend in use: [`UNCHOSEN`] or the number of a `Backend`.
-static ACTIVE: AtomicU8 = AtomicU8::new(UNCHOSEN);
-
-/// The backend last given to [`Backend::activate`]: [`UNCHOSEN`] or the number of a `Backend`.
-static ACTIVATED: AtomicU8 = AtomicU8::new(UNCHOSEN);
+/// The number of the backend last given to [`Backend::activate`], or 0.
+static ACTIVATED: AtomicU8 = AtomicU8::new(0);
 
 impl Backend {
     /// The default backend: the one given to [`Backend::activate`], else the one that the
@@ -92,10 +88,7 @@ impl Backend {
     /// Questions about fewer than 64 bytes may need no backend, and then do not call this.
     #[inline]
     pub fn active() -> Self {
-        match ACTIVE.load(Ordering::Relaxed) {
-            UNCHOSEN => Self::choose(),
-            backend => Self(backend),
-        }
+        NonZero::new(ACTIVE.load(Ordering::Relaxed)).map_or_else(Self::choose, Self)
     }
 
     #[cold]
@@ -106,11 +99,9 @@ impl Backend {
         // the other order. So a backend that another thread activates meanwhile is either stored in
         // `ACTIVE` after this store, or seen here.
         loop {
-            ACTIVE.store(backend.0, Ordering::SeqCst);
-            match ACTIVATED.load(Ordering::SeqCst) {
-                activated if activated != UNCHOSEN && activated != backend.0 => {
-                    backend = Self(activated)
-                }
+            ACTIVE.store(backend.0.get(), Ordering::SeqCst);
+            match NonZero::new(ACTIVATED.load(Ordering::SeqCst)) {
+                Some(activated) if activated != backend.0 => backend = Self(activated),
                 _ => return backend,
             }
         }
@@ -145,25 +136,29 @@ impl Backend {
             wanted.is_none_or(|name| name.eq_ignore_ascii_case(row.name.as_bytes()))
                 && (row.detect)()
         })?;
-        Some(Self(position as u8 + 1))
+        Some(Self::of_row(position))
     }
 
     fn best() -> Self {
         // The scalar backend, the last row, runs everywhere.
-        Self::first(None).unwrap_or(Self(BACKENDS.len() as u8))
+        Self::first(None).unwrap_or(Self::of_row(BACKENDS.len() - 1))
+    }
+
+    const fn of_row(row: usize) -> Self {
+        Self(NonZero::<u8>::MIN.saturating_add(row as u8))
     }
 
     /// Makes this backend the default from now on. Works without `std` too.
     pub fn activate(self) {
-        ACTIVATED.store(self.0, Ordering::SeqCst);
-        ACTIVE.store(self.0, Ordering::SeqCst);
+        ACTIVATED.store(self.0.get(), Ordering::SeqCst);
+        ACTIVE.store(self.0.get(), Ordering::SeqCst);
     }
 
     /// The names of all backends that this build knows, best first, each with the backend if the
     /// CPU has it.
     pub fn all() -> impl ExactSizeIterator<Item = (&'static str, Option<Self>)> {
         BACKENDS.iter().enumerate().map(|(i, row)| {
-            let backend = (row.detect)().then_some(Self(i as u8 + 1));
+            let backend = (row.detect)().then_some(Self::of_row(i));
             (row.name, backend)
         })
     }
@@ -180,20 +175,14 @@ impl Backend {
 
     /// The name in the table: `avx512`, `avx2`, `sse2`, `neon`, `portable` or `scalar`.
     pub fn name(self) -> &'static str {
-        BACKENDS[usize::from(self.0) - 1].name
+        BACKENDS[usize::from(self.0.get()) - 1].name
     }
 
-    /// The index into a table of leaves: the number of `backend`, or of the active backend if
+    /// The index into a table of loops: the number of `backend`, or of the active backend if
     /// `None`. 0 before a backend is active.
     #[inline(always)]
     pub(crate) fn index(backend: Option<Self>) -> usize {
-        backend.map_or_else(|| ACTIVE.load(Ordering::Relaxed), |backend| backend.0).into()
-    }
-
-    /// Whether the backend, or the active one if `None`, shows that the CPU has POPCNT and BMI2.
-    #[inline]
-    pub(crate) fn has_popcnt(backend: Option<Self>) -> bool {
-        Self::index(backend).checked_sub(1).is_some_and(|i| BACKENDS[i].popcnt)
+        backend.map_or_else(|| ACTIVE.load(Ordering::Relaxed), |backend| backend.0.get()).into()
     }
 
     /// The length in bytes from which on byte masks skip groups without a hit.

@@ -1,25 +1,29 @@
-//! The drivers call the leaves on long inputs. They are plain code, compiled once for all widths
-//! and instruction sets.
+//! The drivers call the loops on long inputs. They are plain code, compiled once for all widths and
+//! instruction sets.
 //!
 //! Most tensors hold few special elements or none. So a driver searches for the next hit, and gives
-//! a leaf a run of elements from this hit on. Where hits are dense, a search only costs time, so a
+//! a loop a run of elements from this hit on. Where hits are dense, a search only costs time, so a
 //! longer run follows without a search.
 //!
 //! ```text
 //! x     clean ............ | run | clean .. | run | run, longer | clean ...........
-//!       find -> hit ------>| classify       | classify          | find -> none
+//!       Find -> hit ------>| Classify       | Classify          | Find -> none
 //! ```
 //!
-//! A leaf takes at least 64 bytes. If fewer are left, the run begins before the hit. The elements
-//! added so are no hits, or a mask has their answers already.
+//! A loop takes at least 64 bytes. If fewer are left, the run begins up to 63 bytes before the hit.
+//! Counting these elements again changes nothing, since the search has found no hit among them, and
+//! a mask writes the same answers again.
 
+use core::mem::MaybeUninit;
+
+use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
+use crate::dispatch::{Loop, Width};
 use crate::lines::{Hit, Long, Places, elements};
-use crate::loops::{CLASS_BITS, TURN};
+use crate::loops::{CLASS_BITS, Classify, Clean, Count, FOUR_LINES, Find, Mask, MaskClean, Pack};
 use crate::packed;
 use crate::rule::{Classes, Rule};
-use crate::tables::{Bits, Classify, Count, Find, Mask, Screen, Skip};
-use crate::tuning::{CENSUS_RUN, COUNT_RUN, DENSE, LONG_RUN, ONE_LEAF};
+use crate::tuning::{CENSUS_RUN, COUNT_RUN, DENSE, LONG_RUN, ONE_LOOP};
 
 /// The logarithm to base 2 of the number of bytes of an element.
 #[inline(always)]
@@ -29,24 +33,35 @@ fn shift(rule: &Rule) -> u32 {
 
 /// The first line with an element for which the answer is yes.
 #[inline(always)]
-pub(crate) fn search(x: Long<'_>, rule: &Rule, find: Find) -> Hit {
-    if let Some(answer) = rule.constant() {
-        // The first element decides.
-        return if answer { Hit { at: 0, bits: 1 } } else { Hit::none_in(x) };
+pub(crate) fn search(x: Long<'_>, rule: &Rule, find: Loop<Find>) -> Hit {
+    if rule.constant().is_some() || rule.is_opposite() {
+        return search_most(x, rule, find);
     }
-    let hit = find.run(x, rule);
+    let hit = find.run(x, rule, ());
     if rule.is_exact() || hit.is_some() || hit.at == x.len() {
         return hit;
     }
     search_on(x, hit.at, rule, find)
 }
 
-/// [`search`] from byte `at` on, where a leaf stopped because a group without a hit passed.
+/// [`search`] where the answer is yes for most elements, or the same for all.
+#[cold]
 #[inline(never)]
-fn search_on(x: Long<'_>, mut at: usize, rule: &Rule, find: Find) -> Hit {
+fn search_most(x: Long<'_>, rule: &Rule, find: Loop<Find>) -> Hit {
+    match rule.constant() {
+        // The first element decides.
+        Some(true) => Hit { at: 0, bits: 1 },
+        Some(false) => Hit::none_in(x),
+        None => search_on(x, 0, &rule.without_opposite(), find),
+    }
+}
+
+/// [`search`] from byte `at` on, where a loop stopped because a group without a hit passed.
+#[inline(never)]
+fn search_on(x: Long<'_>, mut at: usize, rule: &Rule, find: Loop<Find>) -> Hit {
     loop {
         let rest = x.from(at);
-        let hit = find.run(rest, rule);
+        let hit = find.run(rest, rule, ());
         at = x.len() - rest.len() + hit.at;
         if hit.is_some() || at == x.len() {
             return Hit { at, ..hit };
@@ -56,25 +71,18 @@ fn search_on(x: Long<'_>, mut at: usize, rule: &Rule, find: Find) -> Hit {
 
 /// The number of hits.
 #[inline(always)]
-pub(crate) fn hits(x: Long<'_>, rule: &Rule, count: Count, screen: Screen) -> usize {
-    let hits = |run: Long<'_>| match (count.run(run, rule) as usize, rule.usual()) {
-        (others, true) => elements(run.len(), rule.size()) - others,
-        (hits, false) => hits,
-    };
-    if x.len() <= ONE_LEAF {
-        return hits(x);
-    }
+pub(crate) fn hits(x: Long<'_>, rule: &Rule, count: Loop<Count>, clean: Loop<Clean>) -> usize {
     let (mut rest, mut total, mut length) = (x, 0, COUNT_RUN);
     loop {
         if length == COUNT_RUN {
-            let at = screen.run(rest, rule);
+            let at = clean.run(rest, rule, ());
             if at == rest.len() {
                 return total;
             }
             rest = rest.from(at);
         }
         let (run, behind) = rest.split_after(length);
-        let hits = hits(run);
+        let hits = count.run(run, rule, ()) as usize;
         total += hits;
         let Some(next) = Long::new(behind) else { return total };
         // Where hits are dense, a search would end at once.
@@ -124,22 +132,21 @@ pub(crate) fn short_census(x: &[u8], bits: u64, classes: Classes) -> Census {
     tally.census()
 }
 
-/// The census, by the rules for NaN and for NaN or infinite. `hit` is the first line with an
-/// element that is NaN or infinite.
+/// The census, by the rule for NaN and infinities. `hit` is the first line with a special element.
 ///
-/// A lone line with hits is counted hit by hit. A line near the one before begins a run, which a
-/// leaf counts, and a longer run follows where hits are dense.
+/// A lone line with hits is counted hit by hit. A line near the line before begins a run, which a
+/// loop counts, and a longer run follows where hits are dense.
 #[inline(never)]
 pub(crate) fn census(
     x: Long<'_>,
     mut hit: Hit,
-    (nan, special): (&Rule, &Rule),
+    special: &Rule,
     classes: Classes,
-    classify: Classify,
-    find: Find,
+    classify: Loop<Classify>,
+    find: Loop<Find>,
 ) -> Census {
     const { assert!(LONG_RUN + 64 < 1 << CLASS_BITS) };
-    let index = |at| elements(at, nan.size());
+    let (nan, index) = (classes.nan(), |at| elements(at, special.size()));
     let (mut tally, mut seen, mut length) = (Tally::EMPTY, 0, 0);
     while hit.is_some() {
         let rest = x.from(seen);
@@ -151,15 +158,15 @@ pub(crate) fn census(
             seen = at + 64;
         } else {
             let (run, behind) = x.from(at).split_after(length);
-            let sum = classify.run(run, nan);
+            let sum = classify.run(run, &nan, ());
             let number = |i: u32| (sum >> (i * CLASS_BITS)) as usize & ((1 << CLASS_BITS) - 1);
             // The number of infinities includes both signs.
             let [nans, infs, negs] = [number(0), number(1), number(2)];
             for (class, count) in [nans, infs - negs, negs].into_iter().enumerate() {
                 if count != 0 && tally.counts[class] == 0 {
                     let infinity = classes.infinity(class == 2);
-                    let rule = if class == 0 { nan } else { &infinity };
-                    let first = search(run, rule, find).index(nan.size());
+                    let rule = if class == 0 { &nan } else { &infinity };
+                    let first = search(run, rule, find).index(special.size());
                     tally.firsts[class] = index(at) + first.unwrap_or(0);
                 }
                 tally.counts[class] += count;
@@ -180,18 +187,33 @@ pub(crate) fn census(
     tally.census()
 }
 
-/// A byte for each element.
+/// A byte for each element, of more than one loop answers. `out` has a place for each element.
 #[inline(never)]
-pub(crate) fn mask(x: Long<'_>, rule: &Rule, mut out: &mut Places, mask: Mask, skip: Skip) {
-    let (mut x, shift) = (x.bytes(), shift(rule));
+pub(crate) fn mask<W: Width>(
+    width: W,
+    backend: Option<Backend>,
+    x: Long<'_>,
+    rule: &Rule,
+    mut out: &mut Places,
+) {
+    if let Some(answer) = rule.constant() {
+        return out.fill(MaybeUninit::new(answer));
+    }
+    let mask = width.table::<Mask>().pick(backend);
+    // For elements of one byte, a comparison is as fast as a screen.
+    if width.size() == 1 || rule.is_tilted() || x.len() < Backend::skips_from(backend) {
+        mask.run(x, rule, out);
+        return;
+    }
+    let (clean, mut x, shift) = (width.table::<MaskClean>().pick(backend), x.bytes(), shift(rule));
     while let Some(rest) = Long::new(x) {
-        let clean = skip.run(rest, rule, out);
-        if clean == x.len() {
+        let done = clean.run(rest, rule, out);
+        if done == x.len() {
             return;
         }
-        // A run has at least the bytes of a turn, and so has the rest, if there is any.
-        let from = clean.min(x.len() - TURN);
-        let end = if x.len() - from < LONG_RUN + TURN { x.len() } else { from + LONG_RUN };
+        // A run has at least the bytes of a group, and so has the rest, if there is any.
+        let from = done.min(x.len() - FOUR_LINES);
+        let end = if x.len() - from < LONG_RUN + FOUR_LINES { x.len() } else { from + LONG_RUN };
         mask.run(Long::of(&x[from..end]), rule, &mut out[from >> shift..end >> shift]);
         (x, out) = (&x[end..], &mut out[end >> shift..]);
     }
@@ -217,32 +239,44 @@ pub(crate) fn bits_of(
 
 /// [`bits_of`] any length.
 #[inline(always)]
-pub(crate) fn bits(x: Long<'_>, rule: &Rule, out: &mut [u8], (bits, screened): (Bits, Screen)) {
+pub(crate) fn bits<W: Width>(
+    width: W,
+    backend: Option<Backend>,
+    x: Long<'_>,
+    rule: &Rule,
+    out: &mut [u8],
+) {
+    let pack = width.table::<Pack>().pick(backend);
     bits_of(x, rule, out, |lines| match x.len() {
-        0..=ONE_LEAF => bits.run(x, rule, lines),
-        _ => long_bits(x, rule, lines, bits, screened),
+        0..=ONE_LOOP => pack.run(x, rule, lines),
+        _ => long_bits(x, rule, lines, pack, width.table::<Clean>().pick(backend)),
     });
 }
 
 /// The bits of all whole lines. Returns the bits of the elements after them.
 #[inline(always)]
-fn long_bits(x: Long<'_>, rule: &Rule, mut out: &mut [u8], bits: Bits, screened: Screen) -> u64 {
-    let usual = if rule.usual() { u64::MAX } else { 0 };
-    let (shift, mut x) = (shift(rule) + 3, x);
+fn long_bits(
+    mut x: Long<'_>,
+    rule: &Rule,
+    mut out: &mut [u8],
+    pack: Loop<Pack>,
+    clean: Loop<Clean>,
+) -> u64 {
+    let (no_hits, shift) = (if rule.is_opposite() { u64::MAX } else { 0 }, shift(rule) + 3);
     loop {
-        let at = screened.run(x, rule);
-        // The last line is left for the leaf, unless there is no hit.
+        let at = clean.run(x, rule, ());
+        // The last line is left for the loop, unless there is no hit.
         let clean = if at < x.len() { at.min(x.len() - 64) & !63 } else { at & !63 };
         let (bytes, behind) = out.split_at_mut(clean >> shift);
-        // All bytes of `usual` are equal.
-        bytes.fill(usual as u8);
+        // All bytes of `no_hits` are equal.
+        bytes.fill(no_hits as u8);
         if at == x.len() {
-            return usual;
+            return no_hits;
         }
         let (run, rest) = x.from(clean).split_after(LONG_RUN);
-        let Some(next) = Long::new(rest) else { return bits.run(run, rule, behind) };
+        let Some(next) = Long::new(rest) else { return pack.run(run, rule, behind) };
         let (here, after) = behind.split_at_mut(LONG_RUN >> shift);
-        bits.run(run, rule, here);
+        pack.run(run, rule, here);
         (x, out) = (next, after);
     }
 }

@@ -48,72 +48,61 @@
 extern crate std;
 
 mod backend;
-mod by_width;
+mod bitmap;
+mod bytes;
 mod census;
+mod dispatch;
 mod drivers;
 mod element;
 mod entry;
 mod isa;
-mod leaves;
 mod lines;
 mod loops;
 mod mask_out;
-#[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
-mod neon;
-mod ones;
+mod nulls;
 #[cfg(feature = "stats")]
-mod order;
+mod numbers;
 mod packed;
-#[cfg(any(
-    feature = "portable",
-    not(any(
-        all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
-        all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-    ))
-))]
-mod portable;
-mod product;
+mod plain;
+mod question;
 mod replace;
 mod rule;
-mod scalar;
 mod scale;
 mod short;
-mod spread;
+mod soft_float;
 #[cfg(feature = "stats")]
 mod stats;
 pub mod strided;
-mod tables;
 mod tuning;
-mod types;
-mod validity;
-mod values;
+pub mod typed;
+
+/// What this target has.
+#[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
+use isa::neon as here;
 #[cfg(all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"))]
-mod x86;
+use isa::x86 as here;
+#[cfg(not(any(
+    all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
+    all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
+)))]
+mod here;
 
 pub use backend::Backend;
-pub use by_width::{any, bits, census, count, mask, mask_uninit, occurrences, position};
-pub use census::{Census, Occurrences};
-pub use mask_out::MaskOut;
-pub use replace::{replace_into_of_bytes as replace_into, replace_of_bytes as replace};
-pub use rule::Rule;
-pub use scale::{Float, scale};
-pub use tables::Lane;
-pub use types::{
+pub use bitmap::Bitmap;
+pub use bytes::{
     Bits, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz, F8E4M3Fn, F8E4M3FnUz,
     F8E5M2, F8E5M2FnUz, F8E8M0Fnu, bytes, bytes_mut,
 };
-pub use validity::Bitmap;
-pub use values::Values;
+pub use census::{Census, Occurrences};
+pub use dispatch::Lane;
+pub use entry::{bits, census, count, mask, mask_uninit, occurrences, position};
+pub use loops::Values;
+pub use mask_out::MaskOut;
+pub use replace::{replace, replace_into};
+pub use rule::Rule;
+pub use scale::{Float, scale};
 #[cfg(feature = "stats")]
 pub use {
-    order::Numbers,
-    stats::{Stats, stats_of_bytes as stats, stats_of_valid},
+    numbers::Numbers,
+    stats::{Stats, stats, stats_of_valid},
 };
-
-/// The entries for elements whose width the caller knows: only the loops of that width are linked.
-pub mod typed {
-    pub use crate::entry::{any, bits, census, count, mask, mask_uninit, occurrences, position};
-    pub use crate::replace::{replace, replace_into};
-    #[cfg(feature = "stats")]
-    pub use crate::stats::stats;
-}

@@ -1,10 +1,11 @@
-//! How the leaves see memory: lines of 64 bytes, at any address, and windows of lines that move
-//! over an input. The last window overlaps the one before, so that no loop goes element by element.
+//! How loops see memory: lines of 64 bytes, at any address, and a cursor that moves over an input
+//! by groups of lines. The last group overlaps the group before, so that no loop goes element by
+//! element.
 //!
 //! ```text
-//! x          0 ---------------------------------------------- len
-//! windows    [ 4 lines ][ 4 lines ][ 4 lines ]
-//!                                        [ 4 lines ]           the last one
+//! x         0 ---------------------------------------------- len
+//! groups    [ 4 lines ][ 4 lines ][ 4 lines ]
+//!                                       [ 4 lines ]           the last group
 //! ```
 #![expect(unsafe_code, reason = "arrays inside of a slice")]
 
@@ -31,7 +32,7 @@ pub(crate) const COUNTED: usize = 4096;
 /// Bytes of a group of 16 lines: one branch decides whether they are skipped.
 pub(crate) const GROUP: usize = 1024;
 
-/// At least 64 bytes of whole elements: what a leaf takes.
+/// At least 64 bytes of whole elements: what a loop takes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Long<'x>(&'x [u8]);
 
@@ -84,10 +85,10 @@ impl<'x> Long<'x> {
         [line(0), line(second), line(last - second), line(last)]
     }
 
-    /// The first window.
+    /// A cursor at the first line.
     #[inline(always)]
-    pub(crate) const fn windows(self) -> Windows<'x> {
-        Windows { x: self, at: self.0.as_ptr() }
+    pub(crate) const fn cursor(self) -> Cursor<'x> {
+        Cursor { x: self, at: self.0.as_ptr() }
     }
 
     /// The byte where a line begins, and the line: the one at byte `bytes`, or the last line if
@@ -132,26 +133,26 @@ impl Hit {
     }
 }
 
-/// Lines that move over an input: as many at a time as each call asks for.
+/// A place in an input that moves by groups of lines: as many at a time as each call asks for.
 ///
 /// Holds a pointer and no index: on many CPUs an instruction with a base and an index takes more
 /// slots than one with a base.
 #[derive(Clone, Copy)]
-pub(crate) struct Windows<'x> {
+pub(crate) struct Cursor<'x> {
     x: Long<'x>,
-    /// The window begins here, or at the last place where it fits. Neither before the input nor
+    /// The group begins here, or at the last place where it fits. Neither before the input nor
     /// behind its end.
     at: *const u8,
 }
 
-impl<'x> Windows<'x> {
-    /// Where the last window of `N` lines begins.
+impl<'x> Cursor<'x> {
+    /// Where the last group of `N` lines begins.
     #[inline(always)]
     const fn last<const N: usize>(self) -> *const u8 {
         self.x.0.as_ptr().wrapping_add(self.x.len()).wrapping_sub(64 * N)
     }
 
-    /// The lines of the window.
+    /// The lines of the group.
     ///
     /// # Panics
     /// If the input is shorter than `N` lines.
@@ -163,52 +164,52 @@ impl<'x> Windows<'x> {
         unsafe { &*self.at.min(self.last::<N>()).cast() }
     }
 
-    /// The window that begins `N` lines later, unless this is the last window of `N` lines.
+    /// The place `N` lines further on, unless this is the last group of `N` lines.
     #[inline(always)]
     pub(crate) fn next<const N: usize>(self) -> Option<Self> {
         if self.at >= self.last::<N>() {
             return None;
         }
-        // Without the minimum of `here`: the next window would wait for the comparison. `at` is
-        // before the last window, so the sum is before the end of the input, and does not wrap.
+        // `here` clamps the place with `min`. `next` must not: then each load would wait for the
+        // comparison of the load before. `at` is before the last group, so the sum is before the end
+        // of the input, and does not wrap.
         Some(Self { at: self.at.wrapping_add(64 * N), ..self })
     }
 
-    /// The window moved back to the start of its cache line, if elements are aligned to their
-    /// width; otherwise a line would begin within an element.
+    /// The place moved back to the start of its cache line, if elements are aligned to their width;
+    /// otherwise a line would begin within an element.
     #[inline(always)]
     pub(crate) fn aligned(self, width: usize) -> Self {
         let mask = alignment(self.x.0, width);
         Self { at: self.at.map_addr(|at| at & mask).max(self.x.0.as_ptr()), ..self }
     }
 
-    /// The bytes between the beginning of the input and the window of one line.
+    /// The bytes between the beginning of the input and the group of one line.
     #[inline(always)]
     pub(crate) fn offset(self) -> usize {
         self.at.min(self.last::<1>()).addr() - self.x.0.as_ptr().addr()
     }
 }
 
-/// `N` lines of elements of `W` bytes and the places of their answers, which move over an input and
-/// its output.
-pub(crate) struct Turns<'a, const W: usize, const N: usize> {
+/// Groups of `N` lines of elements of `W` bytes, and the places of their answers.
+pub(crate) struct Groups<'a, const W: usize, const N: usize> {
     x: *const u8,
-    /// The turn begins here: at or between `x` and `last`.
+    /// The group begins here: at or between `x` and `last`.
     at: *const u8,
     last: *const u8,
     /// As many places as elements follow `x`.
     out: *mut MaybeUninit<bool>,
-    /// For the address of the next turn: see [`alignment`].
+    /// For the address of the next group: see [`alignment`].
     alignment: usize,
     both: PhantomData<(&'a [u8], &'a mut Places)>,
 }
 
-impl<'a, const W: usize, const N: usize> Turns<'a, W, N> {
-    /// The first turn. The turns after it begin at cache lines if `align` says so, and if elements
+impl<'a, const W: usize, const N: usize> Groups<'a, W, N> {
+    /// The first group. The groups after it begin at cache lines if `align` says so, and if elements
     /// are aligned to their width.
     ///
     /// # Panics
-    /// If the input is shorter than a turn, or if there are not as many places as elements.
+    /// If the input is shorter than a group, or if there are not as many places as elements.
     #[inline(always)]
     pub(crate) fn new(x: &'a [u8], out: &'a mut Places, align: bool) -> Self {
         assert!(x.len() >= 64 * N && x.len() == out.len() * W);
@@ -218,7 +219,7 @@ impl<'a, const W: usize, const N: usize> Turns<'a, W, N> {
         Self { x: at, at, last, out, alignment, both: PhantomData }
     }
 
-    /// The lines of the turn and their places.
+    /// The lines of the group and their places.
     #[inline(always)]
     pub(crate) fn here(&mut self) -> (&[Line; N], &mut Places) {
         let element = (self.at.addr() - self.x.addr()) / W;
@@ -236,7 +237,7 @@ impl<'a, const W: usize, const N: usize> Turns<'a, W, N> {
         self.at >= self.last
     }
 
-    /// Moves to the next turn, which begins after this one, or 63 bytes earlier at most.
+    /// Moves to the next group, which begins after this group, or 63 bytes earlier at most.
     #[inline(always)]
     pub(crate) fn advance(&mut self) {
         self.at = self.at.wrapping_add(64 * N).map_addr(|at| at & self.alignment).min(self.last);
@@ -255,7 +256,7 @@ pub(crate) fn places<const N: usize>(out: &mut Places, at: usize) -> &mut [Maybe
     unsafe { &mut *out.as_mut_ptr().add(at).cast() }
 }
 
-/// The mask for an address that makes turns begin at cache lines, if elements are aligned. Loads
+/// The mask for an address that makes groups begin at cache lines, if elements are aligned. Loads
 /// that cross cache lines take twice the time.
 #[inline(always)]
 pub(crate) fn alignment(x: &[u8], width: usize) -> usize {

@@ -3,82 +3,20 @@
 //! A piece of 1 KiB, counted from the first byte on, is not written if all its elements are finite.
 
 use crate::backend::Backend;
-use crate::by_width;
+use crate::dispatch::{SizeOf, Width};
 use crate::entry;
 use crate::lines::{Four, GROUP, elements};
+use crate::loops::{Codes, Replace, Values};
 use crate::rule::Rule;
-use crate::tables::{Lane, Replace, Table};
 use crate::tuning::COPIED;
-use crate::values::{Codes, Values};
-
-/// The search, and the loops that replace, for elements of one width.
-#[derive(Clone, Copy)]
-struct Width {
-    position: fn(Option<Backend>, &[u8], &Rule) -> Option<usize>,
-    replace: &'static Table<Replace>,
-}
-
-impl Width {
-    const fn of<L: Lane>() -> Self {
-        Self { position: entry::position::<L>, replace: L::REPLACE }
-    }
-
-    fn of_bytes(rule: &Rule) -> Self {
-        by_width::of(
-            rule,
-            [Self::of::<u8>(), Self::of::<u16>(), Self::of::<u32>(), Self::of::<u64>()],
-        )
-    }
-}
-
-/// Replaces every NaN and infinity of `x`, and returns their number. `nan` is the rule for NaN. As
-/// in [`crate::census`], it also determines the codes of the infinities. `None` means the active
-/// backend. Bytes after the last whole element keep their values.
-///
-/// # Panics
-/// If `nan` is for elements of another width, or the rule for NaN or +Inf.
-#[inline]
-#[track_caller]
-pub fn replace<L: Lane>(
-    backend: Option<Backend>,
-    x: &mut [u8],
-    nan: &Rule,
-    values: Values,
-) -> usize {
-    assert!(nan.size() == L::SIZE, "a rule for elements of another width");
-    replace_by(Width::of::<L>(), backend, x, &Codes::new(nan, values))
-}
 
 /// [`crate::typed::replace`] for elements whose width the rule says.
 ///
 /// # Panics
 /// If `nan` is the rule for NaN or +Inf.
 #[track_caller]
-pub fn replace_of_bytes(
-    backend: Option<Backend>,
-    x: &mut [u8],
-    nan: &Rule,
-    values: Values,
-) -> usize {
-    replace_by(Width::of_bytes(nan), backend, x, &Codes::new(nan, values))
-}
-
-/// Like [`replace`], but writes a copy of `x` to `out`, with NaN and infinities replaced.
-///
-/// # Panics
-/// If `out` is not as long as `x`, or if `nan` is for elements of another width or the rule for NaN
-/// or +Inf; nothing is written then.
-#[inline]
-#[track_caller]
-pub fn replace_into<L: Lane>(
-    backend: Option<Backend>,
-    x: &[u8],
-    out: &mut [u8],
-    nan: &Rule,
-    values: Values,
-) -> usize {
-    assert!(nan.size() == L::SIZE, "a rule for elements of another width");
-    replace_into_by(Width::of::<L>(), backend, x, out, &Codes::new(nan, values))
+pub fn replace(backend: Option<Backend>, x: &mut [u8], nan: &Rule, values: Values) -> usize {
+    replace_of(SizeOf(nan.size()), backend, x, &Codes::new(nan, values))
 }
 
 /// [`crate::typed::replace_into`] for elements whose width the rule says.
@@ -87,51 +25,52 @@ pub fn replace_into<L: Lane>(
 /// If `out` is not as long as `x`, or if `nan` is the rule for NaN or +Inf. Nothing is then
 /// written.
 #[track_caller]
-pub fn replace_into_of_bytes(
+pub fn replace_into(
     backend: Option<Backend>,
     x: &[u8],
     out: &mut [u8],
     nan: &Rule,
     values: Values,
 ) -> usize {
-    replace_into_by(Width::of_bytes(nan), backend, x, out, &Codes::new(nan, values))
+    replace_into_of(SizeOf(nan.size()), backend, x, out, &Codes::new(nan, values))
 }
 
 #[inline(never)]
 #[track_caller]
-fn replace_into_by(
-    width: Width,
+pub(crate) fn replace_into_of<W: Width>(
+    width: W,
     backend: Option<Backend>,
     x: &[u8],
     out: &mut [u8],
     codes: &Codes,
 ) -> usize {
-    let size = codes.rule.size();
+    let size = width.size();
     let (given, results) = (elements(x.len(), size), elements(out.len(), size));
     assert!(x.len() == out.len(), "{given} elements, but an output for {results}");
     let mut found = 0;
     for (x, out) in x.chunks(COPIED).zip(out.chunks_mut(COPIED)) {
         out.copy_from_slice(x);
-        found += replace_by(width, backend, out, codes);
+        found += replace_of(width, backend, out, codes);
     }
     found
 }
 
 #[inline(never)]
-fn replace_by(
-    Width { position, replace }: Width,
+pub(crate) fn replace_of<W: Width>(
+    width: W,
     backend: Option<Backend>,
     x: &mut [u8],
     codes: &Codes,
 ) -> usize {
-    let (backend, size) = (backend.unwrap_or_else(Backend::active), codes.rule.size());
+    let (backend, size) = (backend.unwrap_or_else(Backend::active), width.size());
     let whole = elements(x.len(), size) * size;
     let x = &mut x[..whole];
-    let Some(first) = position(Some(backend), x, &codes.rule) else { return 0 };
+    let Some(first) = entry::position_of(width, Some(backend), x, &codes.rule) else { return 0 };
     // From the piece of 1 KiB that has the first hit.
     let x = &mut x[first * size / GROUP * GROUP..];
     let zeros = x.len().next_multiple_of(FOUR) - x.len();
-    let found = by_fours(x, |lines| replace.pick(Some(backend)).run(lines, codes));
+    let replace = width.table::<Replace>().pick(Some(backend));
+    let found = by_fours(x, |lines| replace.run(lines, codes, ()));
     // The zeros after the last element were counted too, if they are hits.
     if codes.rule.holds(0) { found - elements(zeros, size) } else { found }
 }

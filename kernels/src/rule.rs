@@ -1,39 +1,42 @@
 //! The rule: one comparison of signed integers, for every predicate of every format.
 //!
 //! ```text
-//! yes    if ((bits & mask) ^ flip) > least
+//! hit     if ((bits & mask) ^ flip) > limit
+//! answer  hit, or the opposite of hit
 //! ```
 //!
-//! | rule | flip | least |
+//! | hits | flip | limit |
 //! |---|---|---|
 //! | masked bits above a bound | 0 | bound |
 //! | masked bits equal to a bound | bound ^ MAX: the bound becomes the greatest integer | MAX - 1 |
 //! | masked bits equal to the mask, below the sign | 0 | mask - 1 |
-//! | the opposite of a rule | !flip: the order turns around | !least - 1 |
-//! | never, always | mask = 0: see [`Rule::constant`] | |
+//! | the elements that a rule leaves out | !flip: the order turns around | !limit - 1 |
+//! | none | mask = 0: see [`Rule::constant`] | |
+//!
+//! Zero is never a hit, since most elements of a tensor are like zero: neither NaN nor infinite nor
+//! large. So loops look for the few, and the rule says whether the answer is the opposite.
 //!
 //! NaN or +Inf needs one more step: the rule is *tilted*. The masked bits of an element with a sign
 //! are one less, so -Inf stays below a bound that +Inf and every NaN exceed.
 
 use crate::element::read;
 
-/// What is asked of the bits of one element. The fields other than `mask`, `flip`, `width`,
-/// `tilted` and `least` follow from these. They are set when the rule is made, so that a leaf finds
-/// out nothing about its rule.
+/// What is asked of the bits of one element. The fields from `greater` on follow from those before.
+/// They are set when the rule is made, so that a loop finds out nothing about its rule.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(Hash))]
-// In this order, so that the compiler does not load `flip` and `least` at once: a wide load waits
+// In this order, so that the compiler does not load `flip` and `limit` at once: a wide load waits
 // for the two stores of a rule that was made just before.
 #[repr(C)]
 pub struct Rule {
     mask: u64,
-    /// A signed integer as wide as an element, extended to 64 bits. `least` is one too.
+    /// A signed integer as wide as an element, extended to 64 bits. `limit` is one too.
     flip: i64,
     /// Bytes of an element: 1, 2, 4 or 8.
     width: u8,
     tilted: bool,
-    /// The answer for zero, which is also the answer for most elements. The *hits* are the others.
-    usual: bool,
+    /// Whether the answer is yes for the elements that are no hits.
+    opposite: bool,
     /// See [`Rule::is_greater`].
     greater: bool,
     /// See [`Rule::is_ones`].
@@ -44,19 +47,27 @@ pub struct Rule {
     one: u8,
     /// See [`Rule::screen`].
     screen_flip: i8,
-    least: i64,
+    /// The greatest number that is no hit.
+    limit: i64,
+    /// The flip and the limit of a comparison that is the answer: those above, or the opposite.
+    answer: [i64; 2],
     screen_mask: u64,
-    screen_least: i64,
+    screen_limit: i64,
 }
 
-/// A cheaper comparison, `((bits & mask) ^ flip) > least`, that holds for every hit of a rule. It
+/// A cheaper comparison, `((bits & mask) ^ flip) > limit`, that holds for every hit of a rule. It
 /// holds for some element of a group only if it holds for the greatest of `(bits & mask) ^ flip`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Screen {
     pub(crate) mask: u64,
     /// 0, except for elements of one byte.
     pub(crate) flip: i64,
-    pub(crate) least: i64,
+    pub(crate) limit: i64,
+}
+
+impl Screen {
+    /// Every element passes.
+    const NONE: Self = Self { mask: 0, flip: 0, limit: -1 };
 }
 
 impl Rule {
@@ -76,9 +87,9 @@ impl Rule {
         }
         if mask == bound && mask <= max {
             // The bound has all bits of the mask, so no masked element is above the bound.
-            return Self::new(width, mask, 0, signed(width, mask - 1), false);
+            return Self::hits(width, mask, 0, signed(width, mask - 1), false);
         }
-        Self::new(width, mask, signed(width, bound ^ max), max as i64 - 1, false)
+        Self::new(width, mask, signed(width, bound ^ max), max as i64 - 1)
     }
 
     /// `(bits & mask) > bound` for elements of `width` bytes, as signed integers of that width. The
@@ -96,7 +107,7 @@ impl Rule {
         if mask == 0 && bound < 0 {
             return Self::never(width).not();
         }
-        Self::new(width, mask, 0, bound, false)
+        Self::new(width, mask, 0, bound)
     }
 
     /// NaN or +Inf: `(bits & !sign) > exponent` or `bits == exponent`, for elements of `width`
@@ -107,7 +118,7 @@ impl Rule {
     #[must_use]
     pub const fn nan_or_pos_inf(width: usize, exponent: u64) -> Self {
         assert!(is_exponent(width, exponent), "an exponent that is all ones");
-        Self::new(width, max(width), 0, signed(width, exponent - 1), true)
+        Self::hits(width, max(width), 0, signed(width, exponent - 1), true)
     }
 
     /// A rule that holds for no element.
@@ -117,69 +128,66 @@ impl Rule {
     #[must_use]
     pub const fn never(width: usize) -> Self {
         assert!(all_ones(width) != 0);
-        Self::new(width, 0, 0, 0, false)
+        Self::hits(width, 0, 0, 0, false)
     }
 
+    /// The answer is yes if `((bits & mask) ^ flip) > limit`.
     #[inline(always)]
-    const fn new(width: usize, mask: u64, flip: i64, least: i64, tilted: bool) -> Self {
-        Self::of_usual(flip > least, width, mask, flip, least, tilted)
+    const fn new(width: usize, mask: u64, flip: i64, limit: i64) -> Self {
+        if flip > limit {
+            // Zero passes, so the hits are the elements that do not.
+            Self::hits(width, mask, !flip, !limit - 1, false).not()
+        } else {
+            Self::hits(width, mask, flip, limit, false)
+        }
     }
 
-    /// [`Rule::new`], where `usual` is the answer for zero: a constant where the caller knows it.
+    /// The answer is yes for hits. Zero is no hit.
     #[inline(always)]
-    const fn of_usual(
-        usual: bool,
-        width: usize,
-        mask: u64,
-        flip: i64,
-        least: i64,
-        tilted: bool,
-    ) -> Self {
-        // The rule of the hits.
-        let (hit_flip, hit_least) = if usual { (!flip, !least - 1) } else { (flip, least) };
-        let hits_greater = !tilted && hit_flip == 0;
+    const fn hits(width: usize, mask: u64, flip: i64, limit: i64, tilted: bool) -> Self {
+        let greater = !tilted && flip == 0;
         // The bits that are not among the top 16.
         let low = if width == 1 { 0 } else { max(width) >> 15 };
-        let ones = hits_greater && (hit_least + 1) as u64 == mask && mask & low == 0;
-        // Equality costs an xor. A comparison with the ones of the bound, below the sign, costs
-        // none. But if the highest of these bits is 0, most elements pass.
-        let bound = !hit_flip as u64 & max(width);
-        let equal = hit_least == max(width) as i64 - 1 && !tilted;
-        let (screen_mask, screen_flip, screen_least) = if hit_flip == 0 || width == 1 && !tilted {
+        let ones = greater && (limit + 1) as u64 == mask && mask & low == 0;
+        // To save the xor of a comparison for equality, the screen compares `bits & bound` with the
+        // bound, below the sign. That passes every hit. It also passes many other elements if the
+        // highest bit of the bound is 0, so such rules have no screen.
+        let bound = !flip as u64 & max(width);
+        let equal = limit == max(width) as i64 - 1 && !tilted;
+        let screen = if flip == 0 || width == 1 && !tilted {
             // Without the tilt, some elements are one greater.
-            (mask, hit_flip as i8, hit_least)
+            Screen { mask, flip, limit }
         } else if equal && bound > max(width) / 2 {
-            (bound, 0, bound as i64 - 1)
+            Screen { mask: bound, flip: 0, limit: bound as i64 - 1 }
         } else {
-            // Every element passes.
-            (0, 0, -1)
+            Screen::NONE
         };
         let exact = match width {
-            // A constant rule is answered before a loop, and a search for what is usual ends soon.
-            _ if mask == 0 || usual => false,
+            // A constant rule is answered before a loop.
+            _ if mask == 0 => false,
             1 => !tilted,
-            2 => hits_greater,
+            2 => greater,
             // The screen of NEON compares the top 16 bits.
             4 if cfg!(target_arch = "aarch64") => ones,
-            4 => hits_greater,
+            4 => greater,
             // Screens compare the upper half.
             _ => ones,
         };
-        let (width, greater) = (width as u8, !tilted && flip == 0);
         Self {
             mask,
             flip,
-            width,
+            width: width as u8,
             tilted,
-            usual,
+            opposite: false,
             greater,
             ones,
             exact,
             one: 1,
-            screen_flip,
-            least,
-            screen_mask,
-            screen_least,
+            screen_flip: screen.flip as i8,
+            limit,
+            answer: [flip, limit],
+            screen_mask: screen.mask,
+            screen_limit: screen.limit,
         }
     }
 
@@ -187,7 +195,23 @@ impl Rule {
     #[must_use]
     #[inline]
     pub const fn not(self) -> Self {
-        Self::new(self.size(), self.mask, !self.flip, !self.least - 1, self.tilted)
+        let [flip, limit] = self.answer;
+        Self { opposite: !self.opposite, answer: [!flip, !limit - 1], ..self }
+    }
+
+    /// A rule of the same answers whose hits are the elements for which the answer is yes, also if
+    /// these are most elements.
+    #[must_use]
+    #[inline]
+    pub(crate) const fn without_opposite(self) -> Self {
+        if !self.opposite {
+            return self;
+        }
+        let [flip, limit] = self.answer;
+        let Screen { mask: screen_mask, limit: screen_limit, .. } = Screen::NONE;
+        let (greater, ones, exact, screen_flip) = (false, false, false, 0);
+        let (opposite, numbers) = (false, Self { flip, limit, ..self });
+        Self { opposite, greater, ones, exact, screen_flip, screen_mask, screen_limit, ..numbers }
     }
 
     /// Bytes of an element.
@@ -201,7 +225,7 @@ impl Rule {
     #[must_use]
     #[inline(always)]
     pub const fn constant(&self) -> Option<bool> {
-        if self.mask == 0 { Some(self.usual) } else { None }
+        if self.mask == 0 { Some(self.opposite) } else { None }
     }
 
     /// The answer for an element. Only the low [`Rule::size`] bytes count. Every backend must give
@@ -212,47 +236,63 @@ impl Rule {
         let masked = signed(self.size(), bits & self.mask);
         let negative = signed(self.size(), bits) < 0;
         let tilted = masked - (self.tilted && negative) as i64;
-        tilted ^ self.flip > self.least
+        (tilted ^ self.flip > self.limit) != self.opposite
+    }
+
+    /// The flip and the limit of a comparison that is the answer.
+    #[inline(always)]
+    pub(crate) const fn answer(&self) -> [u64; 2] {
+        [self.answer[0] as u64, self.answer[1] as u64]
     }
 
     /// [`Rule::holds`] for elements of `W` bytes. The compiler can vectorise a loop over elements,
     /// since there is no branch and the integers are as wide as an element.
     #[inline(always)]
     pub(crate) const fn holds_of<const W: usize>(&self, bits: u64) -> bool {
+        self.compare::<W>(bits, self.answer)
+    }
+
+    /// Whether an element of `W` bytes is a hit.
+    #[inline(always)]
+    pub(crate) const fn hits_of<const W: usize>(&self, bits: u64) -> bool {
+        self.compare::<W>(bits, [self.flip, self.limit])
+    }
+
+    #[inline(always)]
+    const fn compare<const W: usize>(&self, bits: u64, [flip, limit]: [i64; 2]) -> bool {
         let (masked, tilt) = (bits & self.mask, if self.tilted { bits } else { 0 });
-        let (flip, least) = (self.flip, self.least);
         match W {
-            1 => ((masked as i8).wrapping_add(tilt as i8 >> 7)) ^ flip as i8 > least as i8,
-            2 => ((masked as i16).wrapping_add(tilt as i16 >> 15)) ^ flip as i16 > least as i16,
-            4 => ((masked as i32).wrapping_add(tilt as i32 >> 31)) ^ flip as i32 > least as i32,
-            _ => ((masked as i64).wrapping_add(tilt as i64 >> 63)) ^ flip > least,
+            1 => ((masked as i8).wrapping_add(tilt as i8 >> 7)) ^ flip as i8 > limit as i8,
+            2 => ((masked as i16).wrapping_add(tilt as i16 >> 15)) ^ flip as i16 > limit as i16,
+            4 => ((masked as i32).wrapping_add(tilt as i32 >> 31)) ^ flip as i32 > limit as i32,
+            _ => ((masked as i64).wrapping_add(tilt as i64 >> 63)) ^ flip > limit,
         }
     }
 
-    /// The answer for zero, which is also the answer for most elements.
+    /// Whether the answer is yes for the elements that are no hits.
     #[inline(always)]
-    pub(crate) const fn usual(&self) -> bool {
-        self.usual
+    pub(crate) const fn is_opposite(&self) -> bool {
+        self.opposite
     }
 
     /// Whether a hit may have these bits. See [`Screen`]. Masks in the width of the elements, so
     /// that a vector holds as many as it can.
     #[inline(always)]
     pub(crate) const fn passes_of<const W: usize>(&self, bits: u64) -> bool {
-        let Screen { mask, flip, least } = self.screen();
+        let Screen { mask, flip, limit } = self.screen();
         let masked = (bits & mask) ^ flip as u64;
         match W {
-            1 => masked as i8 > least as i8,
-            2 => (bits as i16 & mask as i16) ^ flip as i16 > least as i16,
-            4 => (bits as i32 & mask as i32) ^ flip as i32 > least as i32,
-            _ => masked as i64 > least,
+            1 => masked as i8 > limit as i8,
+            2 => (bits as i16 & mask as i16) ^ flip as i16 > limit as i16,
+            4 => (bits as i32 & mask as i32) ^ flip as i32 > limit as i32,
+            _ => masked as i64 > limit,
         }
     }
 
     #[inline(always)]
     pub(crate) const fn screen(&self) -> Screen {
         let flip = self.screen_flip as i64;
-        Screen { mask: self.screen_mask, flip, least: self.screen_least }
+        Screen { mask: self.screen_mask, flip, limit: self.screen_limit }
     }
 
     #[inline(always)]
@@ -266,8 +306,8 @@ impl Rule {
     }
 
     #[inline(always)]
-    pub(crate) const fn least(&self) -> u64 {
-        self.least as u64
+    pub(crate) const fn limit(&self) -> u64 {
+        self.limit as u64
     }
 
     /// 1, which the compiler does not know.
@@ -281,27 +321,21 @@ impl Rule {
         self.tilted
     }
 
-    /// Whether the rule is `(bits & mask) > least`.
+    /// Whether the hits are `(bits & mask) > limit`.
     #[inline(always)]
     pub(crate) const fn is_greater(&self) -> bool {
         self.greater
     }
 
-    /// The bound of a rule that compares for equality.
-    #[inline(always)]
-    pub(crate) const fn equal_to(&self) -> u64 {
-        self.flip as u64 ^ max(self.size())
-    }
-
-    /// Whether the rule or its opposite is `(bits & mask) == mask`, where the mask lies in the top
-    /// 16 bits of an element, or in a byte, below the sign.
+    /// Whether the hits are `(bits & mask) == mask`, where the mask lies in the top 16 bits of an
+    /// element, or in a byte, below the sign.
     #[inline(always)]
     pub(crate) const fn is_ones(&self) -> bool {
         self.ones
     }
 
-    /// Whether the rule holds for every element that passes the screen of a backend, and for no
-    /// other. The screens of wide elements compare upper bits only.
+    /// Whether every element that passes the screen of a backend is a hit. The screens of wide
+    /// elements compare upper bits only.
     #[inline(always)]
     pub(crate) const fn is_exact(&self) -> bool {
         self.exact
@@ -314,9 +348,9 @@ impl Rule {
     #[inline(always)]
     pub const fn exponent(&self) -> Option<u64> {
         let width = self.size();
-        let exponent = is_exponent(width, self.least()) && self.least & 3 == 0;
-        if self.is_greater() && self.mask == max(width) && exponent {
-            Some(self.least())
+        let exponent = is_exponent(width, self.limit()) && self.limit & 3 == 0;
+        if self.greater && !self.opposite && self.mask == max(width) && exponent {
+            Some(self.limit())
         } else {
             None
         }
@@ -348,10 +382,15 @@ impl Classes {
         usize::from(infinite) + usize::from(infinite && bits != self.exponent)
     }
 
+    #[inline(always)]
+    pub(crate) const fn nan(self) -> Rule {
+        Rule::hits(self.width, max(self.width), 0, self.exponent as i64, false)
+    }
+
     /// NaN, +Inf and -Inf.
     #[inline(always)]
     pub(crate) const fn special(self) -> Rule {
-        Rule::of_usual(false, self.width, self.exponent, 0, self.exponent as i64 - 1, false)
+        Rule::hits(self.width, self.exponent, 0, self.exponent as i64 - 1, false)
     }
 
     /// +Inf, or -Inf.
@@ -359,21 +398,21 @@ impl Classes {
     pub(crate) const fn infinity(self, negative: bool) -> Rule {
         let (max, sign) = (max(self.width), if negative { max(self.width) + 1 } else { 0 });
         let flip = signed(self.width, (self.exponent | sign) ^ max);
-        Rule::of_usual(false, self.width, max | (max + 1), flip, max as i64 - 1, false)
+        Rule::hits(self.width, max | (max + 1), flip, max as i64 - 1, false)
     }
 }
 
-/// Prints the numbers of the comparison, as wide as an element.
+/// Prints the numbers of the comparison for hits, as wide as an element.
 impl core::fmt::Debug for Rule {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self { mask, flip, least, width, tilted, usual, ones, exact, .. } = self;
+        let Self { mask, flip, limit, width, tilted, opposite, ones, exact, .. } = self;
         let all = all_ones(self.size());
-        let (flip, least) = (*flip as u64 & all, *least as u64 & all);
+        let (flip, limit) = (*flip as u64 & all, *limit as u64 & all);
         write!(f, "Rule {{ width: {width}, mask: {mask:#x}, tilted: {tilted}, ")?;
-        write!(f, "flip: {flip:#x}, least: {least:#x}, usual: {usual}, ones: {ones}, ")?;
+        write!(f, "flip: {flip:#x}, limit: {limit:#x}, opposite: {opposite}, ones: {ones}, ")?;
         let screen = self.screen();
-        let (flip, least) = (screen.flip as u64 & all, screen.least as u64 & all);
-        write!(f, "exact: {exact}, screen: [{:#x}, {flip:#x}, {least:#x}] }}", screen.mask)
+        let (flip, limit) = (screen.flip as u64 & all, screen.limit as u64 & all);
+        write!(f, "exact: {exact}, screen: [{:#x}, {flip:#x}, {limit:#x}] }}", screen.mask)
     }
 }
 
@@ -438,20 +477,28 @@ mod tests {
         let all = (0..=255).flat_map(|mask| (0..=255).map(move |bound| (mask, bound)));
         let rules = all.flat_map(|(m, b)| [Rule::equal(1, m, b), Rule::greater(1, m, b)]);
         for rule in rules.chain(exponents).flat_map(|rule| [rule, rule.not()]) {
-            assert_eq!(rule.screen(), rule.not().screen(), "{rule:?}");
+            assert!(!rule.hits_of::<1>(0), "{rule:?}");
+            let with_many_hits = rule.without_opposite();
             for bits in 0..=255_u64 {
-                let (passes, hit) = (rule.passes_of::<1>(bits), rule.holds(bits) != rule.usual());
+                let (passes, hit) = (rule.passes_of::<1>(bits), rule.hits_of::<1>(bits));
+                assert_eq!(hit != rule.is_opposite(), rule.holds(bits), "{rule:?} {bits:#x}");
                 assert!(passes || !hit, "{rule:?} {bits:#x}");
-                assert!(!rule.is_exact() || passes == rule.holds(bits), "{rule:?} {bits:#x}");
+                assert!(!rule.is_exact() || passes == hit, "{rule:?} {bits:#x}");
+                assert_eq!(
+                    with_many_hits.hits_of::<1>(bits),
+                    rule.holds(bits),
+                    "{rule:?} {bits:#x}"
+                );
+                assert!(with_many_hits.passes_of::<1>(bits) || !rule.holds(bits), "{rule:?}");
             }
         }
     }
 
-    /// The leaves that are fast for such rules are chosen for a format with this exponent.
+    /// The loops that are fast for such rules are chosen for a format with this exponent.
     fn is_fast<const W: usize>(exponent: u64) {
         let special = Rule::equal(W, exponent, exponent);
         assert!(special.is_ones() && special.not().is_ones(), "{special:?}");
-        assert!(special.is_exact() && !special.not().is_exact(), "{special:?}");
+        assert!(special.is_exact() && !special.not().without_opposite().is_exact(), "{special:?}");
         for rule in [Rule::greater(W, max(W), exponent), special] {
             assert!(rule.is_greater() && !rule.passes_of::<W>(0), "{rule:?}");
             assert_eq!(rule.screen().flip, 0, "{rule:?}");

@@ -6,9 +6,10 @@
 //! numbers in f32. The rounding mode is taken to be to nearest, as all Rust code may assume.
 
 use crate::backend::Backend;
+use crate::dispatch::{SizeOf, Width};
+use crate::loops::{Factor, Multiply};
 use crate::replace::by_fours;
 use crate::rule::Rule;
-use crate::tables::{Multiply, Table, Tables};
 
 /// The formats that can be multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,13 +29,14 @@ pub enum Float {
 /// and keeps its sign and the upper bits of its payload. `None` means the active backend. Bytes
 /// after the last whole element keep their values.
 pub fn scale(backend: Option<Backend>, x: &mut [u8], float: Float, factor: f64) -> bool {
-    let (table, size, exponent): (&Table<Multiply>, _, _) = match float {
-        Float::F16 => (u16::MULTIPLY, 2, 0x7C00),
-        Float::Bf16 => (u16::MULTIPLY, 2, 0x7F80),
-        Float::F32 => (u32::MULTIPLY, 4, 0x7F80_0000),
-        Float::F64 => (u64::MULTIPLY, 8, 0x7FF0_0000_0000_0000),
+    let (size, exponent) = match float {
+        Float::F16 => (2, 0x7C00),
+        Float::Bf16 => (2, 0x7F80),
+        Float::F32 => (4, 0x7F80_0000),
+        Float::F64 => (8, 0x7FF0_0000_0000_0000),
     };
-    let (multiply, bf16) = (table.pick(backend), float == Float::Bf16);
-    let (special, whole) = (Rule::equal(size, exponent, exponent), x.len() / size * size);
-    by_fours(&mut x[..whole], |lines| multiply.run(lines, &special, bf16, factor).into()) != 0
+    let multiply = SizeOf(size).table::<Multiply>().pick(backend);
+    let (rule, bf16) = (Rule::equal(size, exponent, exponent), float == Float::Bf16);
+    let (by, whole) = (Factor { rule, bf16, factor }, x.len() / size * size);
+    by_fours(&mut x[..whole], |lines| multiply.run(lines, &by, ()).into()) != 0
 }

@@ -5,13 +5,13 @@
 //!     keys = [key of the first finite element; 2]            `Numbers::key`: order of values
 //!     part = 4 KiB
 //!     until x is at its end:
-//!         skip groups of 1 KiB that change nothing           `within`, by `Numbers::range`
-//!         order(part), and its census if one was not finite
+//!         skip groups of 1 KiB that change nothing           `InRange`, by `Numbers::range`
+//!         Order(part), and its census if one was not finite
 //!         where a key changed: note the part
 //!         part = 1 KiB after skipped groups, otherwise four times as long, up to 16 KiB
 //!     first: find the first element of each key, from its part on
 //!
-//! order(part):                                               loops/stats.rs
+//! Order(part):                                               loops/stats.rs
 //!     for each register:
 //!         key = magnitude, negated where the sign is set
 //!         lowest = min(lowest, key)
@@ -31,7 +31,7 @@
 //! and a magnitude, `order` always does.
 //!
 //! Under a validity bitmap another number takes the place of each null, in registers: in `order` a
-//! number that was seen before, in `within` one that changes nothing. So a group is skipped if its
+//! number that was seen before, in `InRange` a number that changes nothing. So a group is skipped if its
 //! valid elements change nothing. The last elements of a part, fewer than 64, are copied to a block
 //! of 64, and the number that takes the place of nulls fills the block.
 //!
@@ -40,16 +40,15 @@
 //! waits until these stores are done.
 
 use crate::backend::Backend;
-use crate::by_width;
+use crate::bitmap::Bitmap;
 use crate::census::{Census, Occurrences};
+use crate::dispatch::{SizeOf, Width};
 use crate::element::read;
-use crate::entry;
+use crate::entry::{bits_of, census_of, position_of};
 use crate::lines::{COUNTED, GROUP, Long, elements, until_line};
-use crate::loops::Given;
-use crate::order::Numbers;
+use crate::loops::{Bounds, FindCode, Given, InRange, Order};
+use crate::numbers::Numbers;
 use crate::rule::{Classes, Rule};
-use crate::tables::{FindCode, Lane, Order, Table, Within};
-use crate::validity::Bitmap;
 
 /// The statistics of some elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -114,43 +113,13 @@ impl Tally {
     }
 }
 
-/// The loops and the questions for elements of one width.
-struct Width {
-    within: &'static Table<Within>,
-    order: &'static Table<Order>,
-    find_code: &'static Table<FindCode>,
-    position: fn(Option<Backend>, &[u8], &Rule) -> Option<usize>,
-    census: fn(Option<Backend>, &[u8], &Rule) -> Census,
-    bits: fn(Option<Backend>, &[u8], &Rule, &mut [u8], usize),
-}
-
-impl Width {
-    const fn of<L: Lane>() -> &'static Self {
-        &Self {
-            within: L::WITHIN,
-            order: L::ORDER,
-            find_code: L::FIND_CODE,
-            position: entry::position::<L>,
-            census: entry::census::<L>,
-            bits: entry::bits::<L>,
-        }
-    }
-
-    fn of_bytes(rule: &Rule) -> &'static Self {
-        by_width::of(
-            rule,
-            [Self::of::<u8>(), Self::of::<u16>(), Self::of::<u32>(), Self::of::<u64>()],
-        )
-    }
-}
-
 /// The most bytes that are ordered before the next search for groups that change nothing.
 const LONGEST: usize = 16 * 1024;
 
 /// The elements whose statistics are asked.
 #[derive(Clone, Copy)]
-struct Column<'c> {
-    width: &'static Width,
+struct Column<'c, W> {
+    width: W,
     backend: Backend,
     numbers: &'c Numbers,
     /// Whole elements.
@@ -159,13 +128,13 @@ struct Column<'c> {
     valid: Option<Bitmap<'c>>,
 }
 
-impl Column<'_> {
+impl<W: Width> Column<'_, W> {
     /// The index of the first finite element of a column without nulls.
     #[inline(always)]
     fn first_finite(&self) -> Option<usize> {
         let special = &self.numbers.special;
         if self.x.is_empty() || special.holds(self.bits(0)) {
-            return (self.width.position)(Some(self.backend), self.x, &special.not());
+            return position_of(self.width, Some(self.backend), self.x, &special.not());
         }
         Some(0)
     }
@@ -187,18 +156,18 @@ impl Column<'_> {
     fn first(&self, key: i64, mut at: usize) -> (u64, usize) {
         let (numbers, x) = (self.numbers, self.x);
         let ([mask, code], mut line) = (numbers.of_key(key), [0; 64]);
-        let (find_code, position) =
-            (self.width.find_code.pick(Some(self.backend)), self.width.position);
+        let backend = Some(self.backend);
+        let find_code = self.width.table::<FindCode>().pick(backend);
         loop {
             let rest = &x[at * numbers.size()..];
             // The pass has seen such an element, so there is one.
             at += if rest.len() > COUNTED {
-                position(Some(self.backend), rest, &numbers.has_key(key)).unwrap_or(0)
+                position_of(self.width, backend, rest, &numbers.has_key(key)).unwrap_or(0)
             } else if let Some(rest) = Long::new(rest) {
-                find_code.run(rest, mask, code)
+                find_code.run(rest, [mask, code], ())
             } else {
                 line[..rest.len()].copy_from_slice(rest);
-                find_code.run(Long::of(&line), mask, code)
+                find_code.run(Long::of(&line), [mask, code], ())
             };
             if self.valid.is_none_or(|valid| valid.is_valid(at)) {
                 // Zero has two codes.
@@ -215,7 +184,7 @@ impl Column<'_> {
         let Self { width, backend, numbers, x, valid } = *self;
         let size = numbers.size();
         let Some(first) = first else {
-            tally.census = (width.census)(Some(backend), x, &numbers.nan);
+            tally.census = census_of(width, Some(backend), x, &numbers.nan);
             return;
         };
         (tally.keys, tally.from) = ([numbers.key(self.bits(first)); 2], [first; 2]);
@@ -236,11 +205,12 @@ impl Column<'_> {
     #[inline(never)]
     fn order_rest(&self, mut done: usize, mut careful: bool, tally: &mut Tally) {
         let Self { width, backend, numbers, x, valid } = *self;
-        let (within, mut part) = (width.within.pick(Some(backend)), LONGEST);
+        let (in_range, mut part) = (width.table::<InRange>().pick(Some(backend)), LONGEST);
         while done < x.len() {
             if let Some(range) = numbers.range(tally.keys) {
                 let valid = valid.map(|valid| valid.from(elements(done, numbers.size())));
-                let clean = within.run(&x[done..], range, valid.as_ref());
+                let bounds = Bounds { range, valid: valid.as_ref() };
+                let clean = in_range.run(&x[done..], &bounds, ());
                 done += clean;
                 part = if clean != 0 { GROUP } else { part };
             }
@@ -276,8 +246,8 @@ impl Column<'_> {
         let careful = careful || !numbers.is_sign_magnitude();
         let (valid, last_valid) = (valid.as_ref(), valid.map_or(0, |valid| valid.rest()));
         let given = Given { numbers, blocks, last, valid, last_valid, filling, careful };
-        let order = width.order.pick(Some(backend));
-        let [zeros, small, special] = order.run(&given, &mut tally.keys);
+        let order = width.table::<Order>().pick(Some(backend));
+        let [zeros, small, special] = order.run(&given, (), &mut tally.keys);
         for (from, (key, known)) in tally.from.iter_mut().zip(tally.keys.iter().zip([low, high])) {
             *from = if *key == known { *from } else { index };
         }
@@ -307,13 +277,13 @@ impl Column<'_> {
         if classes.is_none() && known {
             return Census { nan: Occurrences::new(special, None), ..Census::default() };
         }
-        let Some(valid) = valid else { return (self.width.census)(backend, x, &numbers.nan) };
+        let Some(valid) = valid else { return census_of(self.width, backend, x, &numbers.nan) };
         let (mut bits, mut left) = ([0; LONGEST / 8], special);
         let mut found = |rule: Rule| {
             if left == 0 {
                 return Occurrences::default();
             }
-            (self.width.bits)(backend, x, &rule, &mut bits, 0);
+            bits_of(self.width, backend, x, &rule, &mut bits, 0);
             let found = valid.occurrences(backend, &bits);
             left -= found.count;
             found
@@ -339,24 +309,19 @@ impl Column<'_> {
     }
 }
 
-/// Statistics of `x` in one pass. `None` means the active backend.
-///
-/// # Panics
-/// If `numbers` are for elements of another width.
-#[must_use]
-pub fn stats<L: Lane>(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
-    assert!(numbers.size() == L::SIZE, "numbers of another width");
-    stats_by(Width::of::<L>(), backend, x, numbers)
-}
-
 /// [`crate::typed::stats`] for elements whose width `numbers` says.
 #[must_use]
-pub fn stats_of_bytes(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
-    stats_by(Width::of_bytes(&numbers.nan), backend, x, numbers)
+pub fn stats(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
+    stats_of(SizeOf(numbers.size()), backend, x, numbers)
 }
 
 #[inline(never)]
-fn stats_by(width: &'static Width, backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
+pub(crate) fn stats_of<W: Width>(
+    width: W,
+    backend: Option<Backend>,
+    x: &[u8],
+    numbers: &Numbers,
+) -> Stats {
     let x = &x[..elements(x.len(), numbers.size()) * numbers.size()];
     let backend = backend.unwrap_or_else(Backend::active);
     let column = Column { width, backend, numbers, x, valid: None };
@@ -365,7 +330,7 @@ fn stats_by(width: &'static Width, backend: Option<Backend>, x: &[u8], numbers: 
 
 /// The tally of some elements.
 pub(crate) fn tally(backend: Backend, x: &[u8], numbers: &Numbers) -> Tally {
-    let width = Width::of_bytes(&numbers.nan);
+    let width = SizeOf(numbers.size());
     let column = Column { width, backend, numbers, x, valid: None };
     let mut tally = Tally::default();
     column.tally(column.first_finite(), &mut tally);
@@ -390,7 +355,7 @@ pub fn stats_of_valid(
     let elements = elements(x.len(), size);
     assert!(elements == valid.len(), "{elements} elements and {} validity bits", valid.len());
     let (x, valid) = (&x[..elements * size], Some(valid));
-    let column = Column { width: Width::of_bytes(&numbers.nan), backend, numbers, x, valid };
+    let column = Column { width: SizeOf(size), backend, numbers, x, valid };
     let usable = column.valid.is_some_and(|valid| valid.is_valid(first));
     let usable = usable && !numbers.special.holds(column.bits(first));
     assert!(usable, "element {first} is null or not finite");

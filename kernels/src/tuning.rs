@@ -1,20 +1,20 @@
 //! Lengths that were chosen by measuring, in bytes. `benches/record/designs.md` has figures of
-//! others. What differs by backend stands in the list of backends (`backend.rs`) and in the
-//! constants of `Isa`.
+//! others. What differs by backend stands in the constants of `Isa` and `Compiled`.
 
-/// Up to this length one leaf answers.
-pub(crate) const ONE_LEAF: usize = 2048;
+/// Up to this length one loop answers.
+pub(crate) const ONE_LOOP: usize = 2048;
 
 /// A search of this length or more has groups of 8 lines.
 pub(crate) const EIGHT_FROM: usize = 1024;
 
-/// From this length on, the turns of a mask begin at a cache line.
+/// From this length on, the groups of a mask begin at a cache line.
 pub(crate) const ALIGN_FROM: usize = 4096;
 
 /// The run of a count that begins with a hit.
 pub(crate) const COUNT_RUN: usize = 1024;
 
-/// The run of a census that begins with a hit, and the bytes before a hit that is alone.
+/// The run of a census that begins with a hit. A hit after more clean bytes than this is taken to be
+/// alone, and is looked up by itself.
 pub(crate) const CENSUS_RUN: usize = 512;
 
 /// After a run with more hits than one in this many bytes, the next run follows at once.

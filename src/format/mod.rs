@@ -84,13 +84,39 @@ impl Format {
     /// spellings.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        self.row().names[0]
+        self.names()[0]
     }
 
     /// All spellings that [`Format::from_str`] takes, in lower case.
     #[must_use]
     pub const fn names(self) -> &'static [&'static str] {
-        self.row().names
+        match self {
+            Self::F16 => &["f16", "float16", "half", "fp16"],
+            Self::Bf16 => &["bf16", "bfloat16"],
+            Self::F32 => &["f32", "float32", "float", "single", "fp32"],
+            Self::F64 => &["f64", "float64", "double", "fp64"],
+            Self::F8E4M3Fn => {
+                &["f8e4m3fn", "float8e4m3fn", "float8_e4m3fn", "f8_e4m3", "f8_e4m3fn"]
+            }
+            Self::F8E4M3FnUz => &["f8e4m3fnuz", "float8e4m3fnuz", "float8_e4m3fnuz", "f8_e4m3fnuz"],
+            Self::F8E5M2 => &["f8e5m2", "float8e5m2", "float8_e5m2", "f8_e5m2"],
+            Self::F8E5M2FnUz => &["f8e5m2fnuz", "float8e5m2fnuz", "float8_e5m2fnuz", "f8_e5m2fnuz"],
+            Self::F8E4M3 => &["f8e4m3", "float8e4m3", "float8_e4m3"],
+            Self::F8E3M4 => &["f8e3m4", "float8e3m4", "float8_e3m4"],
+            Self::F8E4M3B11FnUz => &["f8e4m3b11fnuz", "float8e4m3b11fnuz", "float8_e4m3b11fnuz"],
+            Self::F8E8M0Fnu => {
+                &["f8e8m0fnu", "float8e8m0", "float8e8m0fnu", "float8_e8m0fnu", "f8e8m0", "f8_e8m0"]
+            }
+            Self::F4E2M1Fn => {
+                &["f4e2m1fn", "float4e2m1", "float4e2m1fn", "float4_e2m1fn", "f4e2m1"]
+            }
+            Self::F6E2M3Fn => {
+                &["f6e2m3fn", "float6e2m3", "float6e2m3fn", "float6_e2m3fn", "f6e2m3"]
+            }
+            Self::F6E3M2Fn => {
+                &["f6e3m2fn", "float6e3m2", "float6e3m2fn", "float6_e3m2fn", "f6e3m2"]
+            }
+        }
     }
 
     /// The code of the largest finite number.
@@ -138,8 +164,8 @@ impl FromStr for Format {
     type Err = UnknownName;
 
     fn from_str(name: &str) -> Result<Self, UnknownName> {
-        let known = |row: &&Row| row.names.iter().any(|known| known.eq_ignore_ascii_case(name));
-        let row = TABLE.iter().find(known);
-        row.map(|row| row.format).ok_or_else(|| UnknownName::new("format", name, NAMES))
+        let known = |x: &&Self| x.names().iter().any(|known| known.eq_ignore_ascii_case(name));
+        let format = Self::ALL.iter().find(known).copied();
+        format.ok_or_else(|| UnknownName::new("format", name, NAMES))
     }
 }

@@ -15,10 +15,9 @@
 //! hits                     1 0 0 1 0 1 0 ...
 //! ```
 //!
-//! So clean elements cost the same as without a bitmap. A hit that is far from the hit before is
-//! looked up in the bitmap alone. `position` and `any` look up a few hits first, and end at the
-//! first window with a valid hit. `census` takes windows of elements that are not finite. Where
-//! such an element is valid, `census` packs the bits of NaN and of +Inf too.
+//! So the bitmap is not read before the first hit. `position` and `any` look up a few hits one by
+//! one first, and end at the first window with a valid hit. `census` takes windows of elements that
+//! are not finite. Where such an element is valid, `census` packs the bits of NaN and of +Inf too.
 //!
 //! A view that is not dense is searched once, in the order of memory. If there is a hit, boxes of
 //! up to 16384 elements are windows, one after the other in row-major order.
@@ -45,8 +44,8 @@ const ROOM: usize = 16384;
 /// A hit is near if it is less than this many elements after the end of what was looked at last.
 const NEAR: usize = 256;
 
-/// This many hits are looked up one by one, from a hit on that is not near. The next near hit
-/// begins a window.
+/// Up to this many hits in a row are looked up one by one. A hit that is not near begins to count
+/// again. After as many near hits, the next hit begins a window.
 const LONE: usize = 8;
 
 /// Some elements of a view, and the valid ones among them for which a rule holds.
@@ -97,8 +96,16 @@ impl<'a> TensorView<'a> {
     #[inline(never)]
     pub(super) fn census_of_valid(&self) -> Census {
         let windows = self.windows(self.format.rule(Predicate::NonFinite), 0);
+        let mut has_neg_inf = false;
         let census = windows.map(|Window { first, len, found }| {
-            self.census_by(found.count, |_, rule| self.occurrences_in(first, len, rule))
+            self.census_by(found.count, |class, left, rule| match class {
+                // All that are left, and a later one is not the first.
+                2 if has_neg_inf => Occurrences::new(left, None),
+                _ => {
+                    has_neg_inf |= class == 2;
+                    self.occurrences_in(first, len, rule)
+                }
+            })
         });
         census.fold(Census::default(), Census::join)
     }

@@ -93,23 +93,23 @@ impl<'a> TensorView<'a> {
         let (backend, tensor, search) =
             (self.backend, &self.tensor, self.format.rule(Predicate::NonFinite));
         let counts = strided::counts(backend, tensor, search, self.format.classes());
-        self.census_by(counts.iter().sum(), |class, rule| {
+        self.census_by(counts.iter().sum(), |class, _, rule| {
             let first = || strided::position(backend, tensor, rule);
             Occurrences::new(counts[class], if counts[class] > 0 { first() } else { None })
         })
     }
 
     /// The census of a part with this number of NaN and infinities. `found` tells what is found of
-    /// each class, by its number and its rule.
+    /// each class, by its number, the number of elements left, and its rule.
     pub(super) fn census_by(
         &self,
         mut left: usize,
-        found: impl Fn(usize, &Rule) -> Occurrences,
+        mut found: impl FnMut(usize, usize, &Rule) -> Occurrences,
     ) -> Census {
         let mut classes = [Occurrences::default(); 3];
         for (i, (class, rule)) in classes.iter_mut().zip(self.format.classes()).enumerate() {
             if left > 0 {
-                *class = found(i, rule);
+                *class = found(i, left, rule);
                 left -= class.count;
             }
         }

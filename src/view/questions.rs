@@ -12,20 +12,12 @@ use crate::rules::Asked;
 use crate::{Census, Error, Predicate};
 
 impl<'a> TensorView<'a> {
-    /// The rule of a predicate, for a question that returns no error.
-    ///
-    /// # Panics
-    /// If the predicate has a threshold for elements of another format.
-    #[inline(always)]
-    #[track_caller]
-    fn rule(&self, predicate: Predicate) -> Asked {
-        Asked::or_panic(self.format.asked(predicate))
-    }
-
     /// The opposite of the rule of a predicate.
     #[inline(always)]
-    pub(super) fn opposite(&self, predicate: Predicate) -> Result<Asked, Error> {
-        Asked::opposite(predicate, |predicate| self.format.asked(predicate))
+    #[track_caller]
+    pub(super) fn opposite(&self, predicate: Predicate) -> Asked {
+        let (counted, complement) = predicate.counted();
+        self.format.asked(counted).not_if(!complement)
     }
 
     /// Writes one byte for each element: 1 if `predicate` holds, otherwise 0. `out` is a slice, an
@@ -36,7 +28,8 @@ impl<'a> TensorView<'a> {
     /// [`Error::ThresholdFormat`]; nothing is written then.
     #[inline]
     pub fn mask<'o>(&self, predicate: Predicate, out: impl Into<MaskOut<'o>>) -> Result<(), Error> {
-        let (rule, out) = (self.format.asked(predicate)?, out.into());
+        self.format.check(predicate)?;
+        let (rule, out) = (self.format.asked(predicate), out.into());
         if out.len() != self.len() {
             return Err(Error::OutputLength { elements: self.len(), output: out.len() });
         }
@@ -61,7 +54,8 @@ impl<'a> TensorView<'a> {
         predicate: Predicate,
         out: impl Into<MaskView<'o>>,
     ) -> Result<(), Error> {
-        let (rule, mut out) = (self.format.asked(predicate)?, out.into());
+        self.format.check(predicate)?;
+        let (rule, mut out) = (self.format.asked(predicate), out.into());
         strided::mask_into(self.backend, &self.tensor, &rule, MaskView::from(&mut out))?;
         self.nulls().for_each(|null| out.set(null, false));
         Ok(())
@@ -76,7 +70,8 @@ impl<'a> TensorView<'a> {
     /// [`Error::ThresholdFormat`]; nothing is written then.
     #[inline]
     pub fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) -> Result<(), Error> {
-        let rule = self.format.asked(predicate)?;
+        self.format.check(predicate)?;
+        let rule = self.format.asked(predicate);
         let fits = offset.checked_add(self.len()).is_some_and(|end| end.div_ceil(8) <= out.len());
         if !fits {
             return Err(Error::OutputBits { elements: self.len(), offset, bytes: out.len() });
@@ -95,7 +90,7 @@ impl<'a> TensorView<'a> {
     #[inline(always)]
     #[track_caller]
     pub fn any(&self, predicate: Predicate) -> bool {
-        self.any_where(&self.rule(predicate))
+        self.any_where(&self.format.asked(predicate))
     }
 
     /// Whether `predicate` holds for all elements that are not null. True if there is none. Stops
@@ -104,7 +99,7 @@ impl<'a> TensorView<'a> {
     #[inline(always)]
     #[track_caller]
     pub fn all(&self, predicate: Predicate) -> bool {
-        !self.any_where(&Asked::or_panic(self.opposite(predicate)))
+        !self.any_where(&self.opposite(predicate))
     }
 
     /// Whether any element is NaN. Stops soon after the first one.
@@ -140,7 +135,7 @@ impl<'a> TensorView<'a> {
     #[track_caller]
     pub fn count(&self, predicate: Predicate) -> usize {
         let (counted, complement) = predicate.counted();
-        let count = self.count_where(&self.rule(counted));
+        let count = self.count_where(&self.format.asked(counted));
         if complement { self.valid_count() - count } else { count }
     }
 
@@ -159,7 +154,7 @@ impl<'a> TensorView<'a> {
     #[inline]
     #[track_caller]
     pub fn position(&self, predicate: Predicate) -> Option<usize> {
-        let rule = self.rule(predicate);
+        let rule = self.format.asked(predicate);
         #[cfg(feature = "rayon")]
         if let Some(threads) = Threads::of(self) {
             return threads.position(&rule);
@@ -179,7 +174,7 @@ impl<'a> TensorView<'a> {
     #[inline]
     #[track_caller]
     pub fn positions(self, predicate: Predicate) -> Positions<'a> {
-        Positions::new(self, &self.rule(predicate))
+        Positions::new(self, &self.format.asked(predicate))
     }
 
     /// Counts NaN, +Inf and -Inf, and finds the first of each by its row-major index. Takes one

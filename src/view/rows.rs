@@ -49,7 +49,8 @@ impl Rows<'_> {
     /// [`Error::Rows`] if `out` does not have one place for each row, or
     /// [`Error::ThresholdFormat`]; nothing is written then.
     pub fn any(&self, predicate: Predicate, out: &mut [bool]) -> Result<(), Error> {
-        self.ask(&*self.view.format.asked(predicate)?, out, |out| Answers::Any(out))
+        self.view.format.check(predicate)?;
+        self.ask(&self.view.format.asked(predicate), out, |out| Answers::Any(out))
     }
 
     /// Sets `out[r]` to whether `predicate` holds for all elements of row `r` that are not null.
@@ -58,7 +59,8 @@ impl Rows<'_> {
     /// # Errors
     /// As [`Rows::any`].
     pub fn all(&self, predicate: Predicate, out: &mut [bool]) -> Result<(), Error> {
-        self.ask(&*self.view.opposite(predicate)?, out, |out| Answers::Any(out))?;
+        self.view.format.check(predicate)?;
+        self.ask(&self.view.opposite(predicate), out, |out| Answers::Any(out))?;
         out.iter_mut().for_each(|all| *all = !*all);
         Ok(())
     }
@@ -69,7 +71,8 @@ impl Rows<'_> {
     /// As [`Rows::any`].
     pub fn count(&self, predicate: Predicate, out: &mut [usize]) -> Result<(), Error> {
         let (counted, complement) = predicate.counted();
-        self.ask(&*self.view.format.asked(counted)?, out, |out| Answers::Count(out))?;
+        self.view.format.check(counted)?;
+        self.ask(&self.view.format.asked(counted), out, |out| Answers::Count(out))?;
         if complement && !out.is_empty() {
             out.iter_mut().for_each(|count| *count = self.row_len() - *count);
             let (_, row_of) = self.places();
@@ -84,7 +87,8 @@ impl Rows<'_> {
     /// # Errors
     /// As [`Rows::any`].
     pub fn position(&self, predicate: Predicate, out: &mut [Option<usize>]) -> Result<(), Error> {
-        self.ask(&*self.view.format.asked(predicate)?, out, |out| Answers::Position(out))
+        self.view.format.check(predicate)?;
+        self.ask(&self.view.format.asked(predicate), out, |out| Answers::Position(out))
     }
 
     /// Sets `out[r]` to the census of row `r`. The first of each class is counted along the row.

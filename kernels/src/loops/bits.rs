@@ -7,36 +7,57 @@
 //!     return the bits of the elements after the lines  by the last line, which overlaps
 //! ```
 
+use crate::dispatch::tables;
 use crate::isa::{Isa, With, op};
 use crate::lines::{Block, Line, Long};
+use crate::plain;
+use crate::question::{On, Question};
 use crate::rule::Rule;
 
 /// Writes the bits of all whole lines, in the order of bytes of a little-endian machine: `out` has
 /// as many bytes as they take. Returns the bits of the elements after the last whole line. The bits
 /// above these have any value.
-#[inline(always)]
-pub(crate) fn bits<I: Isa, const W: usize>(
-    isa: I,
-    x: Long<'_>,
-    rule: &Rule,
-    out: &mut [u8],
-) -> u64 {
-    if rule.is_tilted() {
-        return bytes_of::<I, W, { op::TILTED }>(isa, x, 0, rule, out);
+pub(crate) struct Pack;
+
+tables!(Pack);
+
+impl Question for Pack {
+    type Input<'x> = Long<'x>;
+    type Asked<'a> = &'a Rule;
+    type Out<'o> = &'o mut [u8];
+    type Answer = u64;
+
+    #[inline(always)]
+    fn plain<const W: usize, const BLOCK: usize>(x: Long<'_>, rule: &Rule, out: &mut [u8]) -> u64 {
+        let (lines, rest) = x.bytes().split_at(x.len() & !63);
+        let word = |block| plain::word::<W>(block, |bits| rule.holds_of::<W>(bits));
+        for (block, out) in lines.chunks(64 * W).zip(out.chunks_mut(8)) {
+            out.copy_from_slice(&word(block).to_le_bytes()[..out.len()]);
+        }
+        word(rest)
     }
-    if x.len() <= I::BITS_BY_LINES {
-        return bytes_of::<I, W, { op::ANSWER }>(isa, x, 0, rule, out);
+}
+
+impl<I: Isa> On<I> for Pack {
+    #[inline(always)]
+    fn vector<const W: usize>(isa: I, x: Long<'_>, rule: &Rule, out: &mut [u8]) -> u64 {
+        if rule.is_tilted() {
+            return bytes_of::<I, W, { op::TILTED }>(isa, x, 0, rule, out);
+        }
+        if x.len() <= I::BITS_BY_LINES {
+            return bytes_of::<I, W, { op::FLIPPED }>(isa, x, 0, rule, out);
+        }
+        let (blocks, _): (&[Block<W>], _) = x.bytes().as_chunks().0.as_chunks();
+        let (with, words) = (isa.with_answer::<W>(rule), out.as_chunks_mut().0);
+        if !I::ALIKE && rule.is_ones() {
+            words_of::<I, W, { op::ONES }>(isa, blocks, &with, words);
+        } else if !I::ALIKE && rule.is_greater() && !rule.is_opposite() {
+            words_of::<I, W, { op::GREATER }>(isa, blocks, &with, words);
+        } else {
+            words_of::<I, W, { op::FLIPPED }>(isa, blocks, &with, words);
+        }
+        bytes_of::<I, W, { op::FLIPPED }>(isa, x, blocks.len(), rule, &mut out[8 * blocks.len()..])
     }
-    let (blocks, _): (&[Block<W>], _) = x.bytes().as_chunks().0.as_chunks();
-    let (with, words) = (isa.with::<W>(rule), out.as_chunks_mut().0);
-    if !I::ALIKE && rule.is_ones() {
-        words_of::<I, W, { op::ONES }>(isa, blocks, &with, words);
-    } else if !I::ALIKE && rule.is_greater() {
-        words_of::<I, W, { op::GREATER }>(isa, blocks, &with, words);
-    } else {
-        words_of::<I, W, { op::ANSWER }>(isa, blocks, &with, words);
-    }
-    bytes_of::<I, W, { op::ANSWER }>(isa, x, blocks.len(), rule, &mut out[8 * blocks.len()..])
 }
 
 /// The bytes of the lines after some blocks. Returns the bits of the elements after these lines.
@@ -48,7 +69,7 @@ fn bytes_of<I: Isa, const W: usize, const OP: u8>(
     rule: &Rule,
     out: &mut [u8],
 ) -> u64 {
-    let with = isa.with::<W>(rule);
+    let with = isa.with_answer::<W>(rule);
     let lines: &[Line] = x.bytes()[64 * W * blocks..].as_chunks().0;
     for (line, bytes) in lines.iter().zip(out.chunks_exact_mut(8 / W)) {
         bytes.copy_from_slice(&isa.line_bits::<W, OP>(line, &with).to_le_bytes()[..8 / W]);

@@ -20,22 +20,43 @@
 //! Two counters, because an addition waits for the addition before. For a tilted rule, which is
 //! rare, all lines are counted by their bits.
 
+use crate::dispatch::tables;
 use crate::isa::{Isa, With, op};
 use crate::lines::{COUNTED, Line, Long};
+use crate::plain;
+use crate::question::{On, Question};
 use crate::rule::Rule;
 
-/// The number of elements for which the rule holds.
-#[inline(always)]
-pub(crate) fn count<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) -> u64 {
-    if !I::GROUPS {
-        // One loop for every rule, since code should be small.
-        by::<I, W, { op::TILTED }>(isa, x, rule)
-    } else if rule.is_tilted() {
-        in_bits::<I, W, { op::TILTED }>(isa, x, 0, &isa.with::<W>(rule))
-    } else if rule.is_greater() && !I::ALIKE {
-        by::<I, W, { op::GREATER }>(isa, x, rule)
-    } else {
-        by::<I, W, { op::ANSWER }>(isa, x, rule)
+/// The number of hits.
+pub(crate) struct Count;
+
+tables!(Count);
+
+impl Question for Count {
+    type Input<'x> = Long<'x>;
+    type Asked<'a> = &'a Rule;
+    type Out<'o> = ();
+    type Answer = u64;
+
+    #[inline(always)]
+    fn plain<const W: usize, const BLOCK: usize>(x: Long<'_>, rule: &Rule, (): ()) -> u64 {
+        plain::sum::<W, BLOCK>(x.bytes(), |bits| rule.hits_of::<W>(bits))
+    }
+}
+
+impl<I: Isa> On<I> for Count {
+    #[inline(always)]
+    fn vector<const W: usize>(isa: I, x: Long<'_>, rule: &Rule, (): ()) -> u64 {
+        if !I::GROUPS {
+            // One loop for every rule, since code should be small.
+            by::<I, W, { op::TILTED }>(isa, x, rule)
+        } else if rule.is_tilted() {
+            in_bits::<I, W, { op::TILTED }>(isa, x, 0, &isa.with::<W>(rule))
+        } else if rule.is_greater() && !I::ALIKE {
+            by::<I, W, { op::GREATER }>(isa, x, rule)
+        } else {
+            by::<I, W, { op::FLIPPED }>(isa, x, rule)
+        }
     }
 }
 
@@ -71,7 +92,7 @@ fn in_bits<I: Isa, const W: usize, const OP: u8>(
     lines: usize,
     with: &With<I::V>,
 ) -> u64 {
-    let (mut line, mut total) = (x.from(64 * lines).windows(), 0);
+    let (mut line, mut total) = (x.from(64 * lines).cursor(), 0);
     while let Some(next) = line.next::<1>() {
         let bits = isa.line_bits::<W, OP>(&line.here::<1>()[0], with);
         total += u64::from(bits.count_ones());
@@ -81,72 +102,4 @@ fn in_bits<I: Isa, const W: usize, const OP: u8>(
     let overlap = x.len().wrapping_neg() % 64 / W;
     let bits = isa.line_bits::<W, OP>(&line.here::<1>()[0], with) >> overlap;
     total + u64::from(bits.count_ones())
-}
-
-/// Bits of each of the three numbers that [`classify`] returns.
-pub(crate) const CLASS_BITS: u32 = 21;
-
-/// The numbers of NaN, of infinities and of -Inf, together in one number, of less than 2 MiB. `nan`
-/// is the rule for NaN of a format that has infinities.
-///
-/// ```text
-/// bits & !sign  > exponent           NaN             f32: exponent = 7F80_0000
-///               == exponent          infinite        either sign
-/// bits          == sign | exponent   -Inf
-/// ```
-#[inline(always)]
-pub(crate) fn classify<I: Isa, const W: usize>(isa: I, x: Long<'_>, nan: &Rule) -> u64 {
-    if !I::GROUPS {
-        return classes_by_counts::<I, W>(isa, x, nan);
-    }
-    let (with, inf) = (isa.with::<W>(nan), isa.splat::<W>(nan.least()));
-    let negative = isa.splat::<W>(nan.least() | (nan.mask() + 1));
-    let mut total = 0;
-    let lines: &[Line] = x.bytes().as_chunks().0;
-    let (pairs, lines) =
-        if x.len() < I::COUNTERS_FROM { (&[][..], lines) } else { lines.as_chunks::<2>() };
-    for part in pairs.chunks(COUNTED / 128) {
-        let [mut nans, mut infs, mut negs] = [[isa.splat::<1>(0); 2]; 3];
-        for pair in part {
-            for i in 0..128 / I::BYTES {
-                let (x, i) = (isa.load(pair.as_flattened(), i * I::BYTES), i % 2);
-                let magnitude = isa.and(x, with.mask);
-                nans[i] = isa.add::<W>(nans[i], isa.greater::<W>(magnitude, inf), with.one);
-                infs[i] = isa.add::<W>(infs[i], isa.equal::<W>(magnitude, inf), with.one);
-                negs[i] = isa.add::<W>(negs[i], isa.equal::<W>(x, negative), with.one);
-            }
-        }
-        total += packed([isa.sum(nans), isa.sum(infs), isa.sum(negs)].map(|sum| sum as u64));
-    }
-    let of_inf = With { bound: inf, ..with };
-    let of_negative = With { mask: isa.splat::<W>(u64::MAX), bound: negative, ..with };
-    let rest = x.len() % 64;
-    let last = (rest != 0).then(|| (x.line_at(x.len()).1, (64 - rest) / W));
-    for (line, overlap) in lines.iter().map(|line| (line, 0)).chain(last) {
-        let bits = [
-            isa.line_bits::<W, { op::GREATER }>(line, &with),
-            isa.line_bits::<W, { op::EQUAL }>(line, &of_inf),
-            isa.line_bits::<W, { op::EQUAL }>(line, &of_negative),
-        ];
-        total += packed(bits.map(|bits| u64::from((bits >> overlap).count_ones())));
-    }
-    total
-}
-
-/// Three counts: slower than one pass, and a quarter of its code.
-#[inline(always)]
-fn classes_by_counts<I: Isa, const W: usize>(isa: I, x: Long<'_>, nan: &Rule) -> u64 {
-    let (mask, exponent) = (nan.mask(), nan.least());
-    let inf = Rule::equal(W, mask, exponent);
-    let negative = Rule::equal(W, u64::MAX, exponent | (mask + 1));
-    let mut numbers = [0; 3];
-    for (number, rule) in numbers.iter_mut().zip([nan, &inf, &negative]) {
-        *number = count::<I, W>(isa, x, rule);
-    }
-    packed(numbers)
-}
-
-#[inline(always)]
-fn packed([a, b, c]: [u64; 3]) -> u64 {
-    a | b << CLASS_BITS | c << (2 * CLASS_BITS)
 }

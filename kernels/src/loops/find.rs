@@ -1,8 +1,8 @@
 //! Searches.
 //!
 //! ```text
-//! screen(x)   the first group that passes the screen
-//! find(x)     compares the lines of this group, one by one
+//! Clean       the first group that passes the screen
+//! Find        compares the lines of this group, one by one
 //!
 //! groups      up to 128 bytes    the first and the last line
 //!             up to 256 bytes    four lines, which may overlap; registers of 16 bytes: one line
@@ -12,50 +12,88 @@
 //! ```
 //!
 //! Where the screen is exact ([`Rule::is_exact`]), a group that passes has a hit. Otherwise it may
-//! have none. Then `find` stops after 8 lines and says where, and the driver begins there anew: few
+//! have none. Then `Find` stops after 8 lines and says where, and the driver begins there anew: few
 //! groups pass, so the loop over groups and the loop over lines need not share their registers.
 
+use crate::dispatch::tables;
 use crate::isa::{Isa, op};
-use crate::lines::{Hit, Long, Windows};
+use crate::lines::{Cursor, Hit, Long};
+use crate::plain;
+use crate::question::{On, Question};
 use crate::rule::Rule;
 use crate::tuning::EIGHT_FROM;
 
 /// The bytes before the first group with an element that passes the screen of the rule. All bytes
 /// if there is no such group.
-#[inline(always)]
-pub(crate) fn screen<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) -> usize {
-    first_group::<I, W>(isa, x, rule).map_or(x.len(), Windows::offset)
+pub(crate) struct Clean;
+
+tables!(Clean);
+
+impl Question for Clean {
+    type Input<'x> = Long<'x>;
+    type Asked<'a> = &'a Rule;
+    type Out<'o> = ();
+    type Answer = usize;
+
+    #[inline(always)]
+    fn plain<const W: usize, const BLOCK: usize>(x: Long<'_>, rule: &Rule, (): ()) -> usize {
+        plain::blocks_without::<W, BLOCK>(x.bytes(), |bits| rule.passes_of::<W>(bits))
+    }
 }
 
-/// The first line with an element for which the rule holds. If there is none: the place where the
-/// search stopped, which is the end of the input unless a group without such an element passed.
-#[inline(always)]
-pub(crate) fn find<I: Isa, const W: usize>(isa: I, x: Long<'_>, rule: &Rule) -> Hit {
-    let first = if rule.usual() { Some(x.windows()) } else { first_group::<I, W>(isa, x, rule) };
-    let Some(mut line) = first else { return Hit::none_in(x) };
-    let with = isa.with::<W>(rule);
-    // 8 lines: `one` is 1. The compiler does not know that, so it does not unroll the loop.
-    for _ in 0..8 * rule.one() {
-        let bits = match rule.is_tilted() {
-            false => isa.line_bits::<W, { op::ANSWER }>(&line.here::<1>()[0], &with),
-            true => isa.line_bits::<W, { op::TILTED }>(&line.here::<1>()[0], &with),
-        };
-        if bits != 0 {
-            return Hit { at: line.offset(), bits };
-        }
-        let Some(next) = line.next::<1>() else { return Hit::none_in(x) };
-        line = next;
+impl<I: Isa> On<I> for Clean {
+    #[inline(always)]
+    fn vector<const W: usize>(isa: I, x: Long<'_>, rule: &Rule, (): ()) -> usize {
+        first_group::<I, W>(isa, x, rule).map_or(x.len(), Cursor::offset)
     }
-    Hit { at: line.offset(), bits: 0 }
+}
+
+/// The first line with a hit. If there is none: the place where the search stopped, which is the end
+/// of the input unless a group without a hit passed.
+pub(crate) struct Find;
+
+tables!(Find);
+
+impl Question for Find {
+    type Input<'x> = Long<'x>;
+    type Asked<'a> = &'a Rule;
+    type Out<'o> = ();
+    type Answer = Hit;
+
+    #[inline(always)]
+    fn plain<const W: usize, const BLOCK: usize>(x: Long<'_>, rule: &Rule, (): ()) -> Hit {
+        let hit = |bits| rule.hits_of::<W>(bits);
+        let Some(first) = plain::first::<W, BLOCK>(x.bytes(), hit) else { return Hit::none_in(x) };
+        // The line that begins with the hit, or the last line.
+        let (at, line) = x.line_at(first * W);
+        Hit { at, bits: plain::word::<W>(line, hit) }
+    }
+}
+
+impl<I: Isa> On<I> for Find {
+    #[inline(always)]
+    fn vector<const W: usize>(isa: I, x: Long<'_>, rule: &Rule, (): ()) -> Hit {
+        let Some(mut line) = first_group::<I, W>(isa, x, rule) else { return Hit::none_in(x) };
+        let with = isa.with::<W>(rule);
+        // 8 lines: `one` is 1. The compiler does not know that, so it does not unroll the loop.
+        for _ in 0..8 * rule.one() {
+            let bits = match rule.is_tilted() {
+                false => isa.line_bits::<W, { op::FLIPPED }>(&line.here::<1>()[0], &with),
+                true => isa.line_bits::<W, { op::TILTED }>(&line.here::<1>()[0], &with),
+            };
+            if bits != 0 {
+                return Hit { at: line.offset(), bits };
+            }
+            let Some(next) = line.next::<1>() else { return Hit::none_in(x) };
+            line = next;
+        }
+        Hit { at: line.offset(), bits: 0 }
+    }
 }
 
 /// The first group that passes the screen. No element before it passes.
 #[inline(always)]
-fn first_group<'x, I: Isa, const W: usize>(
-    isa: I,
-    x: Long<'x>,
-    rule: &Rule,
-) -> Option<Windows<'x>> {
+fn first_group<'x, I: Isa, const W: usize>(isa: I, x: Long<'x>, rule: &Rule) -> Option<Cursor<'x>> {
     let screen = isa.screen::<W>(rule.screen());
     if W == 1 && rule.screen().flip != 0 {
         group::<I, W, true>(isa, x, screen)
@@ -69,8 +107,8 @@ fn group<'x, I: Isa, const W: usize, const FLIP: bool>(
     isa: I,
     x: Long<'x>,
     screen: [I::V; 3],
-) -> Option<Windows<'x>> {
-    let mut at = x.windows();
+) -> Option<Cursor<'x>> {
+    let mut at = x.cursor();
     if I::BYTES == 16 && (!I::GROUPS || x.len() <= 256) {
         while !isa.may_hit::<W, FLIP>(at.here::<1>(), screen) {
             at = at.next::<1>()?;

@@ -1,19 +1,19 @@
 //! Byte masks: 1 where the answer is yes, else 0.
 //!
 //! ```text
-//! mask(x, out)    less than a turn, and tilted rules, which are rare: turns of one line
-//!                 more: turns of several lines; of 4 KiB and more, from a cache line on
-//! skip(x, out)    writes the answers of groups without a hit, from the beginning on
+//! Mask        less than a group, and tilted rules, which are rare: groups of one line
+//!             more: groups of several lines; of 4 KiB and more, from a cache line on
+//! MaskClean   writes the answers of groups of 16 lines without a hit, from the beginning on
 //! ```
 //!
-//! A turn has four lines; of elements of 8 bytes, AVX-512 takes eight. A turn of NaN in f32 (`W` =
-//! 4):
+//! A group has four lines; of elements of 8 bytes, AVX-512 takes eight. A group of NaN in f32
+//! (`W` = 4):
 //!
 //! ```text
 //! input       line 0          line 1          line 2          line 3
 //!             x0 .. x15       x16 .. x31      x32 .. x47      x48 .. x63      32 bits each
 //!   & mask    |               |               |               |               7FFF_FFFF
-//!   > least   |               |               |               |               7F80_0000
+//!   > limit   |               |               |               |               7F80_0000
 //! hits        0 or -1         0 or -1         0 or -1         0 or -1         32 bits each
 //!   narrow    +-------+-------+               +-------+-------+
 //!                     +---------------+---------------+                       8 bits each
@@ -27,7 +27,7 @@
 //! elements are brought together first, and one register is compared instead of two or more.
 //! `Finite` and `NonFinite` of all IEEE formats are such rules.
 //!
-//! `skip` writes answers to the next free places when the screen of a group finds no hit. The mask
+//! `MaskClean` writes answers to the next free places when the screen of a group finds no hit. The mask
 //! begins with the first element, and groups begin at a cache line: the screen is ahead by up to 63
 //! bytes.
 //!
@@ -36,33 +36,59 @@
 //! mask    answers of 0   | of 1    | of 2 ..         the head is part of the first 128 bytes
 //! ```
 
+use core::mem::MaybeUninit;
+
+use crate::dispatch::tables;
+use crate::element::elements;
 use crate::isa::{Isa, op};
-use crate::lines::{GROUP, Long, Places, Turns, until_line};
+use crate::lines::{GROUP, Groups, Long, Places, until_line};
+use crate::plain;
+use crate::question::{On, Question};
 use crate::rule::Rule;
 use crate::tuning::ALIGN_FROM;
 
-/// Bytes of a turn of four lines.
-pub(crate) const TURN: usize = 256;
+/// Bytes of a group of four lines.
+pub(crate) const FOUR_LINES: usize = 256;
 
-/// A byte for each element. `out` has as many places as `x` has elements. Returns the bytes whose
-/// answers are written: all.
-#[inline(always)]
-pub(crate) fn mask<I: Isa, const W: usize>(
-    isa: I,
-    x: Long<'_>,
-    rule: &Rule,
-    out: &mut Places,
-) -> usize {
-    if rule.is_tilted() {
-        all::<I, W, 1, { op::TILTED }>(isa, x, rule, out);
-    } else if I::MASKS_ALIKE || x.len() < 64 * if W == 8 { I::TURN_OF_8 } else { 4 } {
-        all::<I, W, 1, { op::ANSWER }>(isa, x, rule, out);
-    } else if W == 8 && I::TURN_OF_8 == 8 {
-        by_rule::<I, W, 8>(isa, x, rule, out);
-    } else {
-        by_rule::<I, W, 4>(isa, x, rule, out);
+/// A byte for each element: 1 where the answer is yes. There are as many places as elements. Returns
+/// the bytes whose answers are written: all.
+pub(crate) struct Mask;
+
+tables!(Mask);
+
+impl Question for Mask {
+    type Input<'x> = Long<'x>;
+    type Asked<'a> = &'a Rule;
+    type Out<'o> = &'o mut Places;
+    type Answer = usize;
+
+    #[inline(always)]
+    fn plain<const W: usize, const BLOCK: usize>(
+        x: Long<'_>,
+        rule: &Rule,
+        out: &mut Places,
+    ) -> usize {
+        for (bits, place) in elements::<W>(x.bytes()).zip(out) {
+            place.write(rule.holds_of::<W>(bits));
+        }
+        x.len()
     }
-    x.len()
+}
+
+impl<I: Isa> On<I> for Mask {
+    #[inline(always)]
+    fn vector<const W: usize>(isa: I, x: Long<'_>, rule: &Rule, out: &mut Places) -> usize {
+        if rule.is_tilted() {
+            all::<I, W, 1, { op::TILTED }>(isa, x, rule, out);
+        } else if I::MASKS_ALIKE || x.len() < 64 * if W == 8 { I::GROUP_OF_8 } else { 4 } {
+            all::<I, W, 1, { op::FLIPPED }>(isa, x, rule, out);
+        } else if W == 8 && I::GROUP_OF_8 == 8 {
+            by_rule::<I, W, 8>(isa, x, rule, out);
+        } else {
+            by_rule::<I, W, 4>(isa, x, rule, out);
+        }
+        x.len()
+    }
 }
 
 #[inline(always)]
@@ -73,12 +99,12 @@ fn by_rule<I: Isa, const W: usize, const N: usize>(
     out: &mut Places,
 ) {
     if !rule.is_ones() {
-        if rule.is_greater() {
+        if rule.is_greater() && !rule.is_opposite() {
             all::<I, W, N, { op::GREATER }>(isa, x, rule, out);
         } else {
-            all::<I, W, N, { op::ANSWER }>(isa, x, rule, out);
+            all::<I, W, N, { op::FLIPPED }>(isa, x, rule, out);
         }
-    } else if rule.usual() {
+    } else if rule.is_opposite() {
         all::<I, W, N, { op::NOT_ONES }>(isa, x, rule, out);
     } else {
         all::<I, W, N, { op::ONES }>(isa, x, rule, out);
@@ -93,48 +119,77 @@ fn all<I: Isa, const W: usize, const N: usize, const OP: u8>(
     out: &mut Places,
 ) {
     let align = N > 1 && x.len() >= ALIGN_FROM;
-    let (with, mut turns) = (isa.with::<W>(rule), Turns::<W, N>::new(x.bytes(), out, align));
+    let with = isa.with_answer::<W>(rule);
+    let mut groups = Groups::<W, N>::new(x.bytes(), out, align);
     loop {
-        match turns.here() {
+        match groups.here() {
             (lines, out) if N == 1 => isa.answer_line::<W, OP>(&lines[0], &with, out, 0),
-            (lines, out) => isa.answer_turn::<W, OP>(lines, &with, out),
+            (lines, out) => isa.answer_group::<W, OP>(lines, &with, out),
         }
-        if turns.is_last() {
+        if groups.is_last() {
             return;
         }
-        turns.advance();
+        groups.advance();
     }
 }
 
 /// Writes the answers of groups without a hit, from the beginning on. Returns the bytes whose
 /// answers are written.
-#[inline(always)]
-pub(crate) fn skip<I: Isa, const W: usize>(
-    isa: I,
-    x: Long<'_>,
-    rule: &Rule,
-    out: &mut Places,
-) -> usize {
-    if W == 1 || I::MASKS_ALIKE {
-        // A comparison is as fast.
-        return 0;
+pub(crate) struct MaskClean;
+
+tables!(MaskClean);
+
+impl Question for MaskClean {
+    type Input<'x> = Long<'x>;
+    type Asked<'a> = &'a Rule;
+    type Out<'o> = &'o mut Places;
+    type Answer = usize;
+
+    #[inline(always)]
+    fn plain<const W: usize, const BLOCK: usize>(
+        x: Long<'_>,
+        rule: &Rule,
+        out: &mut Places,
+    ) -> usize {
+        if W == 1 || BLOCK == 1 {
+            return 0;
+        }
+        let mut done = 0;
+        for (block, out) in x.bytes().chunks_exact(BLOCK * W).zip(out.chunks_exact_mut(BLOCK)) {
+            if plain::any::<W>(block, |bits| rule.passes_of::<W>(bits)) {
+                break;
+            }
+            out.fill(MaybeUninit::new(rule.is_opposite()));
+            done += block.len();
+        }
+        done
     }
-    let screen = isa.screen::<W>(rule.screen());
-    let usual = isa.splat::<1>(rule.usual().into());
-    match x.bytes().as_chunks::<64>().0.first_chunk::<2>() {
-        Some(first) if !isa.may_hit::<W, false>(first, screen) => {}
-        _ => return 0,
+}
+
+impl<I: Isa> On<I> for MaskClean {
+    #[inline(always)]
+    fn vector<const W: usize>(isa: I, x: Long<'_>, rule: &Rule, out: &mut Places) -> usize {
+        if W == 1 || I::MASKS_ALIKE {
+            // A comparison is as fast.
+            return 0;
+        }
+        let screen = isa.screen::<W>(rule.screen());
+        let answer = isa.splat::<1>(rule.is_opposite().into());
+        match x.bytes().as_chunks::<64>().0.first_chunk::<2>() {
+            Some(first) if !isa.may_hit::<W, false>(first, screen) => {}
+            _ => return 0,
+        }
+        let rest = x.bytes().get(until_line(x.bytes(), W)..).unwrap_or_default();
+        clean_groups::<I, W>(isa, rest, screen, answer, out)
     }
-    let rest = x.bytes().get(until_line(x.bytes(), W)..).unwrap_or_default();
-    groups::<I, W>(isa, rest, screen, usual, out)
 }
 
 #[inline(always)]
-fn groups<I: Isa, const W: usize>(
+fn clean_groups<I: Isa, const W: usize>(
     isa: I,
     x: &[u8],
     screen: [I::V; 3],
-    usual: I::V,
+    answer: I::V,
     mut out: &mut Places,
 ) -> usize {
     let mut done = 0;
@@ -144,7 +199,7 @@ fn groups<I: Isa, const W: usize>(
         }
         let Some((places, behind)) = out.split_at_mut_checked(GROUP / W) else { break };
         for places in places.as_chunks_mut().0 {
-            isa.fill(usual, places);
+            isa.fill(answer, places);
         }
         (done, out) = (done + GROUP, behind);
     }

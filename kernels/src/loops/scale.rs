@@ -1,49 +1,87 @@
 //! Multiplies elements, and checks whether all were finite before.
 
-use super::Blend;
 use super::replace::may_hit;
-use crate::lines::Four;
-use crate::product::format;
+use crate::dispatch::tables;
+use crate::element::{elements, read, write};
+use crate::isa::lanes::Products;
+use crate::lines::{Four, Line};
+use crate::question::{On, Question};
 use crate::rule::Rule;
+use crate::soft_float::{self, format};
 
-/// Floating-point multiplication.
-///
-/// All methods are `#[inline(always)]`.
-pub(crate) trait Multiply: Blend {
-    /// The products of the elements of a [`format`]. `factor` holds an f64 in every lane for
-    /// [`format::F64`], and an f32 for all other formats.
-    fn times<const F: usize>(self, x: Self::V, factor: Self::V) -> Self::V;
+/// What elements are multiplied by.
+pub(crate) struct Factor {
+    /// The hits are looked for before the multiplication. Its screen is exact.
+    pub(crate) rule: Rule,
+    /// Whether elements of two bytes are bf16, not f16. No format of one byte is multiplied.
+    pub(crate) bf16: bool,
+    pub(crate) factor: f64,
+}
 
-    /// The bits of the factor for elements of bf16.
+/// Multiplies every element. Returns whether any was a hit before.
+pub(crate) struct Multiply;
+
+tables!(Multiply);
+
+impl Question for Multiply {
+    type Input<'x> = &'x mut [Four];
+    type Asked<'a> = &'a Factor;
+    type Out<'o> = ();
+    type Answer = bool;
+
     #[inline(always)]
-    fn factor_of_bf16(factor: f32) -> u32 {
-        factor.to_bits()
-    }
-}
-
-/// Multiplies every element. Returns whether the rule, which has an exact screen, held for any
-/// element before. Elements of two bytes are bf16 or f16; no format of one byte is multiplied.
-#[inline(always)]
-pub(crate) fn multiply<I: Multiply, const W: usize>(
-    isa: I,
-    x: &mut [Four],
-    rule: &Rule,
-    bf16: bool,
-    factor: f64,
-) -> bool {
-    let single = factor as f32;
-    let bits = |bits: u32| isa.splat::<4>(bits.into());
-    match W {
-        8 => by::<I, 8, { format::F64 }>(isa, x, rule, isa.splat::<8>(factor.to_bits())),
-        4 => by::<I, 4, { format::F32 }>(isa, x, rule, bits(single.to_bits())),
-        2 if bf16 => by::<I, 2, { format::BF16 }>(isa, x, rule, bits(I::factor_of_bf16(single))),
-        2 => by::<I, 2, { format::F16 }>(isa, x, rule, bits(single.to_bits())),
-        _ => false,
+    fn plain<const W: usize, const BLOCK: usize>(x: &mut [Four], by: &Factor, (): ()) -> bool {
+        match W {
+            8 => products::<{ format::F64 }, 8>(x, &by.rule, by.factor),
+            4 => products::<{ format::F32 }, 4>(x, &by.rule, by.factor),
+            2 if by.bf16 => products::<{ format::BF16 }, 2>(x, &by.rule, by.factor),
+            2 => products::<{ format::F16 }, 2>(x, &by.rule, by.factor),
+            _ => false,
+        }
     }
 }
 
 #[inline(always)]
-fn by<I: Multiply, const W: usize, const F: usize>(
+fn products<const F: usize, const W: usize>(x: &mut [Four], rule: &Rule, factor: f64) -> bool {
+    let mut found = false;
+    for line in x.as_flattened_mut() {
+        found |= elements::<W>(line).fold(false, |any, bits| any | rule.holds_of::<W>(bits));
+        multiply_line::<F, W>(line, factor);
+    }
+    found
+}
+
+/// Not inlined. LLVM of rustc 1.96 for s390x otherwise moves the loads of the check after these
+/// stores. Products that overflow then count as infinite elements.
+#[inline(never)]
+fn multiply_line<const F: usize, const W: usize>(line: &mut Line, factor: f64) {
+    for element in line.as_chunks_mut::<W>().0 {
+        write(element, soft_float::multiply::<F>(read(element), factor));
+    }
+}
+
+impl<I: Products> On<I> for Multiply {
+    #[inline(always)]
+    fn vector<const W: usize>(isa: I, x: &mut [Four], by: &Factor, (): ()) -> bool {
+        let single = by.factor as f32;
+        let bits = |bits: u32| isa.splat::<4>(bits.into());
+        let (double, single, half) = (
+            isa.splat::<8>(by.factor.to_bits()),
+            bits(single.to_bits()),
+            bits(I::factor_of_bf16(single)),
+        );
+        match W {
+            8 => multiply::<I, 8, { format::F64 }>(isa, x, &by.rule, double),
+            4 => multiply::<I, 4, { format::F32 }>(isa, x, &by.rule, single),
+            2 if by.bf16 => multiply::<I, 2, { format::BF16 }>(isa, x, &by.rule, half),
+            2 => multiply::<I, 2, { format::F16 }>(isa, x, &by.rule, single),
+            _ => false,
+        }
+    }
+}
+
+#[inline(always)]
+fn multiply<I: Products, const W: usize, const F: usize>(
     isa: I,
     x: &mut [Four],
     rule: &Rule,

@@ -1,61 +1,23 @@
 //! The loops of statistics: [`crate::stats`] has the algorithm.
 //!
-//! Both look at blocks of 64 elements. Where a bitmap has a 0, another number takes the place of
-//! the element.
+//! They look at blocks of 64 elements. Where a bitmap has a 0, another number takes the place of the
+//! element.
 
 use core::iter::repeat;
+use core::ops::{Add, BitAnd, BitXor, Neg};
 
-use super::Blend;
-use crate::isa::{With, op};
+use crate::bitmap::Bitmap;
+use crate::dispatch::tables;
+use crate::element::elements;
+use crate::isa::lanes::Extremes;
+use crate::isa::op;
 use crate::lines::{Block, COUNTED, GROUP, Long};
-use crate::order::{Numbers, Range};
-use crate::validity::Bitmap;
+use crate::numbers::{Numbers, Range};
+use crate::plain;
+use crate::question::{On, Question};
+use crate::rule::Rule;
 
-/// The instructions that order lanes.
-///
-/// All methods are `#[inline(always)]`.
-pub(crate) trait Order: Blend {
-    /// A hit in lane `i` where bit `i` is 1. Bits after the last lane may be anything.
-    fn lanes_of<const W: usize>(self, bits: u64) -> Self::Hits;
-
-    /// The magnitudes `m` of `x`, negated where the top bit of `x` is set. Where `x` is 0, `m` must
-    /// be 0.
-    fn signed<const W: usize>(self, x: Self::V, m: Self::V) -> Self::V;
-
-    /// The bytes from byte `N` on, moved to byte 0. What follows these may be anything. `N` is a
-    /// power of two.
-    fn moved<const N: usize>(self, v: Self::V) -> Self::V;
-
-    /// The higher lanes.
-    #[inline(always)]
-    fn higher<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V {
-        self.blend::<W>(a, b, self.greater::<W>(b, a))
-    }
-
-    /// The lower lanes.
-    #[inline(always)]
-    fn lower<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V {
-        self.blend::<W>(a, b, self.greater::<W>(a, b))
-    }
-}
-
-/// A register in which lane `i`, of `W` bytes, has only bit `i % (8 * W)` set.
-#[cfg_attr(
-    not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")),
-    expect(dead_code, reason = "no registers")
-)]
-pub(crate) const fn powers<const W: usize, const BYTES: usize>() -> [u8; BYTES] {
-    let mut bytes = [0; BYTES];
-    let mut lane = 0;
-    while lane < BYTES / W {
-        let bit = lane % (8 * W);
-        bytes[lane * W + bit / 8] = 1 << (bit % 8);
-        lane += 1;
-    }
-    bytes
-}
-
-/// What [`order`] is given.
+/// What [`Order`] is given.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'g> {
     pub(crate) numbers: &'g Numbers,
@@ -76,24 +38,54 @@ pub(crate) struct Given<'g> {
 /// Extends the lowest and the highest key of finite elements. Returns how many elements are zero,
 /// how many zero or subnormal, and how many NaN or infinite. Special elements and nulls are counted
 /// as if the filling stood there.
-#[inline(always)]
-pub(crate) fn order<I: Order, const W: usize>(
-    isa: I,
-    given: &Given<'_>,
-    keys: &mut [i64; 2],
-) -> [usize; 3] {
-    let (found, counts) = match given.valid {
-        None => ordered::<I, W, _>(isa, given, || repeat(u64::MAX), *keys),
-        Some(valid) => {
-            ordered::<I, W, _>(isa, given, || valid.blocks().chain([given.last_valid]), *keys)
-        }
-    };
-    *keys = found;
-    counts
+pub(crate) struct Order;
+
+tables!(Order);
+
+impl Question for Order {
+    type Input<'x> = &'x Given<'x>;
+    type Asked<'a> = ();
+    type Out<'o> = &'o mut [i64; 2];
+    type Answer = [usize; 3];
+
+    #[inline(always)]
+    fn plain<const W: usize, const BLOCK: usize>(
+        given: &Given<'_>,
+        (): (),
+        keys: &mut [i64; 2],
+    ) -> [usize; 3] {
+        let (found, counts) = match W {
+            1 => plain_ordered::<W, BLOCK, _>(given, *keys, |bits| bits as i8),
+            2 => plain_ordered::<W, BLOCK, _>(given, *keys, |bits| bits as i16),
+            4 => plain_ordered::<W, BLOCK, _>(given, *keys, |bits| bits as i32),
+            _ => plain_ordered::<W, BLOCK, _>(given, *keys, u64::cast_signed),
+        };
+        *keys = found;
+        counts
+    }
+}
+
+impl<I: Extremes> On<I> for Order {
+    #[inline(always)]
+    fn vector<const W: usize>(
+        isa: I,
+        given: &Given<'_>,
+        (): (),
+        keys: &mut [i64; 2],
+    ) -> [usize; 3] {
+        let (found, counts) = match given.valid {
+            None => ordered::<I, W, _>(isa, given, || repeat(u64::MAX), *keys),
+            Some(valid) => {
+                ordered::<I, W, _>(isa, given, || valid.blocks().chain([given.last_valid]), *keys)
+            }
+        };
+        *keys = found;
+        counts
+    }
 }
 
 #[inline(always)]
-fn ordered<I: Order, const W: usize, Words: Iterator<Item = u64>>(
+fn ordered<I: Extremes, const W: usize, Words: Iterator<Item = u64>>(
     isa: I,
     given: &Given<'_>,
     words: impl Fn() -> Words,
@@ -110,7 +102,7 @@ fn ordered<I: Order, const W: usize, Words: Iterator<Item = u64>>(
 
 /// One pass. Takes NaN and infinities for numbers, unless `CAREFUL`.
 #[inline(always)]
-fn pass<I: Order, const W: usize, const CAREFUL: bool>(
+fn pass<I: Extremes, const W: usize, const CAREFUL: bool>(
     isa: I,
     &Given { numbers, blocks, last, filling, .. }: &Given<'_>,
     mut words: impl Iterator<Item = u64>,
@@ -132,7 +124,7 @@ fn pass<I: Order, const W: usize, const CAREFUL: bool>(
                 let valid = isa.lanes_of::<W>(valid >> (at / W));
                 let mut x = isa.blend::<W>(filling, isa.load(block.as_flattened(), at), valid);
                 if CAREFUL {
-                    let hits = isa.hits::<W, { op::ANSWER }>(x, &with);
+                    let hits = isa.hits::<W, { op::FLIPPED }>(x, &with);
                     special[i] = isa.add::<W>(special[i], hits, with.one);
                     x = isa.blend::<W>(x, filling, hits);
                 }
@@ -162,7 +154,7 @@ fn pass<I: Order, const W: usize, const CAREFUL: bool>(
 
 /// The lowest lane, as a signed integer.
 #[inline(always)]
-fn lowest<I: Order, const W: usize>(isa: I, mut v: I::V) -> i64 {
+fn lowest<I: Extremes, const W: usize>(isa: I, mut v: I::V) -> i64 {
     // Each step halves the number of lanes that count.
     if I::BYTES > 32 {
         v = isa.lower::<W>(v, isa.moved::<32>(v));
@@ -186,28 +178,125 @@ fn lowest<I: Order, const W: usize>(isa: I, mut v: I::V) -> i64 {
     (i64::from_le_bytes(line.as_chunks().0[0]) << up) >> up
 }
 
-/// The index of the first element whose bits under a mask are a code, or the number of elements if
-/// there is none.
+/// A signed integer as wide as an element, so that a vector holds as many as it can.
+trait Key:
+    Copy
+    + Ord
+    + Into<i64>
+    + From<bool>
+    + Add<Output = Self>
+    + BitAnd<Output = Self>
+    + BitXor<Output = Self>
+    + Neg<Output = Self>
+{
+}
+
+impl Key for i8 {}
+impl Key for i16 {}
+impl Key for i32 {}
+impl Key for i64 {}
+
+/// One pass, or a second one with care. Blocks of one element take the code that is small.
 #[inline(always)]
-pub(crate) fn find_code<I: Order, const W: usize>(
-    isa: I,
-    x: Long<'_>,
-    mask: u64,
-    code: u64,
-) -> usize {
-    let [mask, bound, zero] = [mask, code, 0].map(|bits| isa.splat::<W>(bits));
-    let (flip, least, tilt, one, one_byte, not_ones, top) =
-        (zero, zero, zero, zero, zero, zero, zero);
-    let with = With { mask, flip, least, bound, tilt, one, one_byte, not_ones, top };
-    let mut line = x.windows();
-    loop {
-        let bits = isa.line_bits::<W, { op::EQUAL }>(&line.here::<1>()[0], &with);
-        if bits != 0 {
-            return line.offset() / W + bits.trailing_zeros() as usize;
-        }
-        let Some(next) = line.next::<1>() else { return x.len() / W };
-        line = next;
+fn plain_ordered<const W: usize, const BLOCK: usize, K: Key>(
+    given: &Given<'_>,
+    keys: [i64; 2],
+    narrow: impl Fn(u64) -> K,
+) -> ([i64; 2], [usize; 3]) {
+    if given.valid.is_some() {
+        return plain_pass::<W, true, true, K>(given, keys, &narrow);
     }
+    if BLOCK > 1 && !given.careful {
+        let found = plain_pass::<W, false, false, K>(given, keys, &narrow);
+        if given.numbers.are_finite(found.0) {
+            return found;
+        }
+    }
+    plain_pass::<W, true, false, K>(given, keys, &narrow)
+}
+
+/// One pass of the plain loop, which looks for NaN and infinities only if `CAREFUL`, and for nulls
+/// only if `NULLS`. `narrow` keeps the low bytes.
+#[inline(always)]
+fn plain_pass<const W: usize, const CAREFUL: bool, const NULLS: bool, K: Key>(
+    &Given { numbers, blocks, last, filling, valid, .. }: &Given<'_>,
+    keys: [i64; 2],
+    narrow: impl Fn(u64) -> K,
+) -> ([i64; 2], [usize; 3]) {
+    let [magnitude, least, sign, flip] =
+        [numbers.magnitude, numbers.least_normal, numbers.sign, numbers.flip()].map(&narrow);
+    let [filling, zero] = [filling, 0].map(&narrow);
+    let [mut low, mut high] = keys.map(|key| narrow(key.cast_unsigned()));
+    let (mut counts, mut index) = ([0; 3], 0);
+    // So few elements that their number fits into a key.
+    for x in blocks.chunks(if W == 1 { 64 } else { COUNTED }).chain([last]) {
+        let [mut zeros, mut small, mut special] = [zero; 3];
+        for bits in elements::<W>(x) {
+            let is_null = |valid: &Bitmap<'_>| !(index < valid.len() && valid.is_valid(index));
+            let null = NULLS && valid.is_some_and(is_null);
+            index += usize::from(NULLS);
+            let hit = CAREFUL && numbers.special.hits_of::<W>(bits) && !null;
+            let bits = if hit | null { filling } else { narrow(bits) };
+            let m = bits & magnitude;
+            let key = if bits & sign == zero { m ^ flip } else { -m };
+            (low, high) = (low.min(key), high.max(key));
+            zeros = zeros + K::from(m == zero);
+            small = small + K::from(m < least);
+            special = special + K::from(hit);
+        }
+        for (count, found) in counts.iter_mut().zip([zeros, small, special]) {
+            *count += found.into() as usize;
+        }
+    }
+    ([low, high].map(Into::into), counts)
+}
+
+/// The index of the first element whose bits under a mask are a code, or the number of elements if
+/// there is none. Asked: the mask, then the code.
+pub(crate) struct FindCode;
+
+tables!(FindCode);
+
+impl Question for FindCode {
+    type Input<'x> = Long<'x>;
+    type Asked<'a> = [u64; 2];
+    type Out<'o> = ();
+    type Answer = usize;
+
+    #[inline(always)]
+    fn plain<const W: usize, const BLOCK: usize>(
+        x: Long<'_>,
+        [mask, code]: [u64; 2],
+        (): (),
+    ) -> usize {
+        // A comparison in the width of an element, as a rule has it.
+        let rule = Rule::equal(W, mask, code).without_opposite();
+        let hit = |bits| rule.hits_of::<W>(bits);
+        plain::first::<W, BLOCK>(x.bytes(), hit).unwrap_or(x.len() / W)
+    }
+}
+
+impl<I: Extremes> On<I> for FindCode {
+    #[inline(always)]
+    fn vector<const W: usize>(isa: I, x: Long<'_>, [mask, code]: [u64; 2], (): ()) -> usize {
+        let (with, mut line) = (isa.with_bound::<W>(mask, code), x.cursor());
+        loop {
+            let bits = isa.line_bits::<W, { op::EQUAL }>(&line.here::<1>()[0], &with);
+            if bits != 0 {
+                return line.offset() / W + bits.trailing_zeros() as usize;
+            }
+            let Some(next) = line.next::<1>() else { return x.len() / W };
+            line = next;
+        }
+    }
+}
+
+/// What [`InRange`] is asked.
+#[derive(Clone, Copy)]
+pub(crate) struct Bounds<'b> {
+    pub(crate) range: Range,
+    /// Which elements are valid: all if `None`.
+    pub(crate) valid: Option<&'b Bitmap<'b>>,
 }
 
 /// The number of bytes, at the beginning, of whole groups whose valid elements are in the range.
@@ -219,22 +308,45 @@ pub(crate) fn find_code<I: Order, const W: usize>(
 /// ```
 ///
 /// A register takes one subtraction and one minimum.
-#[inline(always)]
-pub(crate) fn within<I: Order, const W: usize>(
-    isa: I,
-    x: &[u8],
-    range: Range,
-    valid: Option<&Bitmap<'_>>,
-) -> usize {
-    let blocks = x.as_chunks().0.as_chunks::<W>().0;
-    match valid {
-        None => skip::<I, W>(isa, blocks, range, repeat(u64::MAX)),
-        Some(valid) => skip::<I, W>(isa, blocks, range, valid.blocks()),
+pub(crate) struct InRange;
+
+tables!(InRange);
+
+impl Question for InRange {
+    type Input<'x> = &'x [u8];
+    type Asked<'a> = &'a Bounds<'a>;
+    type Out<'o> = ();
+    type Answer = usize;
+
+    /// Looks at nulls too: a block with a null outside of the range is not skipped. Blocks of one
+    /// element skip nothing.
+    #[inline(always)]
+    fn plain<const W: usize, const BLOCK: usize>(x: &[u8], asked: &Bounds<'_>, (): ()) -> usize {
+        if BLOCK == 1 {
+            return 0;
+        }
+        // Both ends of the range have the same sign, so signed integers have the order of codes.
+        let Range { mask, low, high } = asked.range;
+        let [not_below, above] =
+            [low.wrapping_sub(1), high].map(|bound| Rule::greater(W, mask, bound));
+        let outside = |bits| !not_below.holds_of::<W>(bits) | above.holds_of::<W>(bits);
+        plain::blocks_without::<W, BLOCK>(x, outside)
+    }
+}
+
+impl<I: Extremes> On<I> for InRange {
+    #[inline(always)]
+    fn vector<const W: usize>(isa: I, x: &[u8], asked: &Bounds<'_>, (): ()) -> usize {
+        let blocks = x.as_chunks().0.as_chunks::<W>().0;
+        match asked.valid {
+            None => skip::<I, W>(isa, blocks, asked.range, repeat(u64::MAX)),
+            Some(valid) => skip::<I, W>(isa, blocks, asked.range, valid.blocks()),
+        }
     }
 }
 
 #[inline(always)]
-fn skip<I: Order, const W: usize>(
+fn skip<I: Extremes, const W: usize>(
     isa: I,
     blocks: &[Block<W>],
     range: Range,
@@ -251,7 +363,7 @@ fn skip<I: Order, const W: usize>(
 
 /// Compares elements of `W` bytes by lanes of `L` bytes.
 #[inline(always)]
-fn skip_by<I: Order, const W: usize, const L: usize>(
+fn skip_by<I: Extremes, const W: usize, const L: usize>(
     isa: I,
     blocks: &[Block<W>],
     range: Option<Range>,
@@ -269,7 +381,7 @@ fn skip_by<I: Order, const W: usize, const L: usize>(
                 let (at, i) = (part * I::BYTES, part % 2);
                 let valid = isa.lanes_of::<W>(valid >> (at / W));
                 let x = isa.blend::<W>(low, isa.load(block.as_flattened(), at), valid);
-                // Subtracts in every lane: `negative` has all signs.
+                // `tilt` subtracts where its second operand is negative: everywhere.
                 let shifted = isa.tilt::<L>(isa.and(x, mask), negative, shift);
                 lowest[i] = isa.lower::<L>(lowest[i], shifted);
             }

@@ -2,23 +2,26 @@
 //! rule that the caller knows is a constant here.
 //!
 //! ```text
-//! x86, AArch64     registers of 16 bytes, which every CPU of the target has
-//! others           element by element
+//! registers.rs     of 16 bytes, which every CPU of x86 and AArch64 has
+//! elements.rs      other targets: element by element
 //! ```
 
-#[cfg(any(
-    all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
-    all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-))]
+mod elements;
 mod registers;
 
-#[cfg(not(any(
-    all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
-    all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-)))]
-pub(crate) use crate::scalar::each::{any, count, mask, word as bits};
-#[cfg(any(
-    all(any(target_arch = "x86", target_arch = "x86_64"), target_feature = "sse2"),
-    all(target_arch = "aarch64", target_endian = "little", target_feature = "neon")
-))]
-pub(crate) use registers::{any, bits, count, mask};
+use crate::lines::Places;
+use crate::rule::Rule;
+
+pub(crate) use elements::Elements;
+
+/// The answers for fewer than 64 bytes.
+pub(crate) trait Short {
+    /// Whether the answer is yes for any element. Inlined into the program, where the rule is known.
+    fn any<const W: usize>(x: &[u8], rule: &Rule) -> bool;
+    /// Bit `i` for element `i`: its answer.
+    fn bits<const W: usize>(x: &[u8], rule: &Rule) -> u64;
+    /// The number of hits.
+    fn hits<const W: usize>(x: &[u8], rule: &Rule) -> usize;
+    /// A byte for each element.
+    fn mask<const W: usize>(x: &[u8], rule: &Rule, out: &mut Places);
+}

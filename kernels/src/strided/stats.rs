@@ -2,7 +2,7 @@
 
 use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
-use crate::order::Numbers;
+use crate::numbers::Numbers;
 use crate::rule::{Classes, Rule};
 use crate::stats::{self, Stats, Tally};
 
