@@ -54,7 +54,7 @@ fn the_environment_names_a_backend() {
     for named in ["sse9", "avx2 ", "avx521"] {
         let (success, output) = child(named, best);
         assert!(!success, "{named:?}: {output}");
-        let message = format!("NONFINITE_BACKEND names the backend {named:?}, which");
+        let message = format!("NONFINITE_BACKEND is {named:?}, which");
         assert!(output.contains(&message), "{output}");
         assert!(Backend::all().all(|(name, _)| output.contains(name)), "{output}");
     }

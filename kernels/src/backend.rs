@@ -45,20 +45,57 @@ impl<B: Compiled, Rest: List> List for (B, Rest) {
 #[derive(Clone, Copy)]
 pub(crate) struct Row {
     name: &'static str,
+    /// The name: see [`number_of`].
+    number: u64,
     detect: fn() -> bool,
     skips_from: usize,
 }
 
 impl Row {
     const fn of<B: Compiled>() -> Self {
-        Self { name: B::NAME, detect: B::detect, skips_from: B::SKIPS_FROM }
+        let Some(number) = number_of(B::NAME.as_bytes()) else { panic!("a name of eight bytes") };
+        Self { name: B::NAME, number, detect: B::detect, skips_from: B::SKIPS_FROM }
     }
 }
 
 /// The number of entries of a table of loops: one for the first call and one for each backend.
 pub(crate) const ENTRIES: usize = <Backends as List>::LENGTH + 1;
 
-const BACKENDS: [Row; ENTRIES - 1] = <Backends as List>::ROWS;
+const BACKENDS: &[Row] = &<Backends as List>::ROWS;
+
+/// The names of the backends of this build, a space before each. Made here, since the code that
+/// writes one name after the other would be in every program.
+#[cfg(feature = "std")]
+const NAMES: &str = {
+    const TEXT: [u8; 9 * BACKENDS.len()] = {
+        let (mut text, mut at, mut row) = ([b' '; 9 * BACKENDS.len()], 0, 0);
+        while row < BACKENDS.len() {
+            let (name, mut i) = (BACKENDS[row].name.as_bytes(), 0);
+            while i < name.len() {
+                text[at + 1 + i] = name[i];
+                i += 1;
+            }
+            (at, row) = (at + 1 + name.len(), row + 1);
+        }
+        text
+    };
+    match str::from_utf8(&TEXT) {
+        Ok(text) => text.trim_ascii_end(),
+        Err(_) => panic!("names are ASCII"),
+    }
+};
+
+/// A name of one to eight bytes as a number that is the same for upper and lower case: bit 5 is set
+/// in each byte. To compare names takes 400 bytes of code more in every program.
+const fn number_of(name: &[u8]) -> Option<u64> {
+    // No byte of a name is FF.
+    let mut bytes = [0xFF; 8];
+    if name.len() > bytes.len() {
+        return None;
+    }
+    bytes.split_at_mut(name.len()).0.copy_from_slice(name);
+    Some(u64::from_le_bytes(bytes) | 0x2020_2020_2020_2020)
+}
 
 /// The kernels for one instruction set.
 ///
@@ -110,17 +147,14 @@ impl Backend {
     #[cfg(feature = "std")]
     fn named_by_environment() -> Option<Self> {
         let name = std::env::var_os("NONFINITE_BACKEND").filter(|name| !name.is_empty())?;
-        let backend = Self::first(Some(name.as_encoded_bytes()));
+        let backend = Self::named(name.as_encoded_bytes());
         Some(backend.unwrap_or_else(|| Self::not_here(&name)))
     }
 
     #[cfg(feature = "std")]
     fn not_here(name: &std::ffi::OsStr) -> ! {
-        let names: std::vec::Vec<_> = BACKENDS.iter().map(|row| row.name).collect();
         panic!(
-            "NONFINITE_BACKEND names the backend {name:?}, which this CPU or this build lacks; \
-             the backends of this build are {}",
-            names.join(", ")
+            "NONFINITE_BACKEND is {name:?}, which this CPU or this build lacks; this build has{NAMES}"
         )
     }
 
@@ -129,19 +163,21 @@ impl Backend {
         None
     }
 
-    /// The best backend of this name, or of any name, that the CPU has.
-    #[inline(never)]
-    fn first(wanted: Option<&[u8]>) -> Option<Self> {
-        let position = BACKENDS.iter().position(|row| {
-            wanted.is_none_or(|name| name.eq_ignore_ascii_case(row.name.as_bytes()))
-                && (row.detect)()
-        })?;
-        Some(Self::of_row(position))
+    fn named(name: &[u8]) -> Option<Self> {
+        Self::first(number_of(name)?)
     }
 
     fn best() -> Self {
         // The scalar backend, the last row, runs everywhere.
-        Self::first(None).unwrap_or(Self::of_row(BACKENDS.len() - 1))
+        Self::first(0).unwrap_or(Self::of_row(BACKENDS.len() - 1))
+    }
+
+    /// The best backend that the CPU has: of the name with this number, or of any name if 0.
+    #[inline(never)]
+    fn first(number: u64) -> Option<Self> {
+        let wanted = |row: &Row| number == 0 || number == row.number;
+        let position = BACKENDS.iter().position(|row| wanted(row) && (row.detect)())?;
+        Some(Self::of_row(position))
     }
 
     const fn of_row(row: usize) -> Self {
@@ -170,7 +206,7 @@ impl Backend {
 
     /// The backend of this name, in any case, if this build knows it and the CPU has it.
     pub fn by_name(name: &str) -> Option<Self> {
-        Self::first(Some(name.as_bytes()))
+        Self::named(name.as_bytes())
     }
 
     /// The name in the table: `avx512`, `avx2`, `sse2`, `neon`, `portable` or `scalar`.

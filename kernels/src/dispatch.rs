@@ -16,7 +16,6 @@ use crate::rule::Rule;
 use crate::short::Short;
 
 /// The loop of a question that a backend of this CPU has.
-#[expect(clippy::type_complexity, reason = "the one place that names it")]
 pub(crate) struct Loop<Q: Question>(unsafe fn(Q::Input<'_>, Q::Asked<'_>, Q::Out<'_>) -> Q::Answer);
 
 impl<Q: Question> Clone for Loop<Q> {
@@ -150,6 +149,15 @@ impl Typed for u64 {
     type Width = Bytes<8>;
 }
 
+/// The answers for fewer than 64 bytes, as bits.
+pub(crate) type ShortBits = fn(&[u8], &Rule) -> u64;
+
+/// [`Short::bits`] out of line.
+#[inline(never)]
+fn short_bits<const W: usize>(x: &[u8], rule: &Rule) -> u64 {
+    Here::bits::<W>(x, rule)
+}
+
 /// The bytes of an element, as a type or as a number. With a type, a program links the loops of one
 /// width only.
 pub(crate) trait Width: Copy {
@@ -160,6 +168,7 @@ pub(crate) trait Width: Copy {
     fn bits(self, x: &[u8], rule: &Rule) -> u64;
     fn hits(self, x: &[u8], rule: &Rule) -> usize;
     fn mask(self, x: &[u8], rule: &Rule, out: &mut Places);
+    fn short_bits(self) -> ShortBits;
 }
 
 /// Elements of `W` bytes.
@@ -191,6 +200,10 @@ impl<const W: usize> Width for Bytes<W> {
     fn mask(self, x: &[u8], rule: &Rule, out: &mut Places) {
         Here::mask::<W>(x, rule, out);
     }
+    #[inline(always)]
+    fn short_bits(self) -> ShortBits {
+        short_bits::<W>
+    }
 }
 
 /// Elements of as many bytes as a rule says: 1, 2, 4 or 8.
@@ -206,21 +219,13 @@ impl Width for SizeOf {
     fn table<Q: Dispatched>(self) -> &'static Table<Q> {
         Q::TABLES[self.0.trailing_zeros() as usize % 4]
     }
+    #[inline(always)]
     fn any(self, x: &[u8], rule: &Rule) -> bool {
-        match self.0 {
-            1 => Here::any::<1>(x, rule),
-            2 => Here::any::<2>(x, rule),
-            4 => Here::any::<4>(x, rule),
-            _ => Here::any::<8>(x, rule),
-        }
+        self.bits(x, rule) != 0
     }
+    #[inline(always)]
     fn bits(self, x: &[u8], rule: &Rule) -> u64 {
-        match self.0 {
-            1 => Here::bits::<1>(x, rule),
-            2 => Here::bits::<2>(x, rule),
-            4 => Here::bits::<4>(x, rule),
-            _ => Here::bits::<8>(x, rule),
-        }
+        self.short_bits()(x, rule)
     }
     fn hits(self, x: &[u8], rule: &Rule) -> usize {
         match self.0 {
@@ -237,5 +242,10 @@ impl Width for SizeOf {
             4 => Here::mask::<4>(x, rule, out),
             _ => Here::mask::<8>(x, rule, out),
         }
+    }
+    #[inline(always)]
+    fn short_bits(self) -> ShortBits {
+        let widths = [short_bits::<1>, short_bits::<2>, short_bits::<4>, short_bits::<8>];
+        widths[self.0.trailing_zeros() as usize % 4]
     }
 }

@@ -18,7 +18,7 @@ use core::mem::MaybeUninit;
 
 use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
-use crate::dispatch::{Loop, Width};
+use crate::dispatch::{Loop, Table};
 use crate::lines::{Hit, Long, Places, elements};
 use crate::loops::{CLASS_BITS, Classify, Clean, Count, FOUR_LINES, Find, Mask, MaskClean, Pack};
 use crate::packed;
@@ -189,8 +189,8 @@ pub(crate) fn census(
 
 /// A byte for each element, of more than one loop answers. `out` has a place for each element.
 #[inline(never)]
-pub(crate) fn mask<W: Width>(
-    width: W,
+pub(crate) fn mask(
+    (mask, clean): (&Table<Mask>, &Table<MaskClean>),
     backend: Option<Backend>,
     x: Long<'_>,
     rule: &Rule,
@@ -199,13 +199,13 @@ pub(crate) fn mask<W: Width>(
     if let Some(answer) = rule.constant() {
         return out.fill(MaybeUninit::new(answer));
     }
-    let mask = width.table::<Mask>().pick(backend);
+    let mask = mask.pick(backend);
     // For elements of one byte, a comparison is as fast as a screen.
-    if width.size() == 1 || rule.is_tilted() || x.len() < Backend::skips_from(backend) {
+    if rule.size() == 1 || rule.is_tilted() || x.len() < Backend::skips_from(backend) {
         mask.run(x, rule, out);
         return;
     }
-    let (clean, mut x, shift) = (width.table::<MaskClean>().pick(backend), x.bytes(), shift(rule));
+    let (clean, mut x, shift) = (clean.pick(backend), x.bytes(), shift(rule));
     while let Some(rest) = Long::new(x) {
         let done = clean.run(rest, rule, out);
         if done == x.len() {
@@ -239,17 +239,15 @@ pub(crate) fn bits_of(
 
 /// [`bits_of`] any length.
 #[inline(always)]
-pub(crate) fn bits<W: Width>(
-    width: W,
-    backend: Option<Backend>,
+pub(crate) fn bits(
     x: Long<'_>,
     rule: &Rule,
     out: &mut [u8],
+    (pack, clean): (Loop<Pack>, Loop<Clean>),
 ) {
-    let pack = width.table::<Pack>().pick(backend);
     bits_of(x, rule, out, |lines| match x.len() {
         0..=ONE_LOOP => pack.run(x, rule, lines),
-        _ => long_bits(x, rule, lines, pack, width.table::<Clean>().pick(backend)),
+        _ => long_bits(x, rule, lines, pack, clean),
     });
 }
 

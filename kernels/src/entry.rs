@@ -15,7 +15,7 @@ use core::mem::MaybeUninit;
 
 use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
-use crate::dispatch::{SizeOf, Width};
+use crate::dispatch::{Loop, ShortBits, SizeOf, Table, Width};
 use crate::drivers;
 use crate::lines::{Long, elements};
 use crate::loops::{Classify, Clean, Count, Find, Mask, Pack};
@@ -119,7 +119,7 @@ pub(crate) fn position_of<W: Width>(
     let x = whole(width, x);
     match searched_by_loop(width, x) {
         None if !width.any(x, rule) => None,
-        None => Some(width.bits(x, rule).trailing_zeros() as usize),
+        None => first_of(width.short_bits()(x, rule)),
         Some(x) => {
             drivers::search(x, rule, width.table::<Find>().pick(backend)).index(width.size())
         }
@@ -139,23 +139,35 @@ pub(crate) fn count_of<W: Width>(
         Some(x) if x.len() <= ONE_LOOP => {
             width.table::<Count>().pick(backend).run(x, rule, ()) as usize
         }
-        Some(x) => long_count(width, backend, x, rule),
+        Some(x) => long_count((width.table(), width.table()), backend, x, rule),
     };
     if rule.is_opposite() { elements(x.len(), width.size()) - hits } else { hits }
 }
 
-/// The hits of more than one loop counts.
+/// The hits of more than one loop counts. This function, and others below that take tables, stand
+/// once in a program for all widths.
 #[inline(never)]
-fn long_count<W: Width>(width: W, backend: Option<Backend>, x: Long<'_>, rule: &Rule) -> usize {
+fn long_count(
+    (count, clean): (&Table<Count>, &Table<Clean>),
+    backend: Option<Backend>,
+    x: Long<'_>,
+    rule: &Rule,
+) -> usize {
     if rule.constant().is_some() {
         return 0;
     }
-    drivers::hits(
-        x,
-        rule,
-        width.table::<Count>().pick(backend),
-        width.table::<Clean>().pick(backend),
-    )
+    drivers::hits(x, rule, count.pick(backend), clean.pick(backend))
+}
+
+#[inline(always)]
+fn occurrences_of<W: Width>(
+    width: W,
+    backend: Option<Backend>,
+    x: &[u8],
+    rule: &Rule,
+) -> Occurrences {
+    let (find, counts) = (width.table(), (width.table(), width.table()));
+    occurrences_by(width.short_bits(), find, counts, backend, whole(width, x), rule)
 }
 
 #[inline(always)]
@@ -168,45 +180,52 @@ pub(crate) fn census_of<W: Width>(
     let Some(classes) = Classes::of(nan) else {
         return Census { nan: occurrences_of(width, backend, x, nan), ..Census::default() };
     };
-    let x = whole(width, x);
-    if x.len() < 64 && !width.any(x, &classes.special()) {
-        return Census::default();
+    let (x, find, classify) = (whole(width, x), width.table::<Find>(), width.table::<Classify>());
+    match Long::new(x) {
+        None if !width.any(x, &classes.special()) => Census::default(),
+        None => drivers::short_census(x, width.short_bits()(x, &classes.special()), classes),
+        Some(x) => long_census(x, classes, find.pick(backend), classify.pick(backend)),
     }
-    census_by_class(width, backend, x, classes)
 }
 
 #[inline(never)]
-fn census_by_class<W: Width>(
-    width: W,
-    backend: Option<Backend>,
-    x: &[u8],
+fn long_census(
+    x: Long<'_>,
     classes: Classes,
+    find: Loop<Find>,
+    classify: Loop<Classify>,
 ) -> Census {
     let special = classes.special();
-    let Some(long) = Long::new(x) else {
-        return drivers::short_census(x, width.bits(x, &special), classes);
-    };
-    let find = width.table::<Find>().pick(backend);
-    match drivers::search(long, &special, find) {
-        hit if hit.is_some() => {
-            let classify = width.table::<Classify>().pick(backend);
-            drivers::census(long, hit, &special, classes, classify, find)
-        }
+    match drivers::search(x, &special, find) {
+        hit if hit.is_some() => drivers::census(x, hit, &special, classes, classify, find),
         _ => Census::default(),
     }
 }
 
+/// The number of elements for which a rule holds, and the first.
 #[inline(never)]
-fn occurrences_of<W: Width>(
-    width: W,
+fn occurrences_by(
+    short: ShortBits,
+    find: &Table<Find>,
+    counts: (&Table<Count>, &Table<Clean>),
     backend: Option<Backend>,
     x: &[u8],
     rule: &Rule,
 ) -> Occurrences {
-    match count_of(width, backend, x, rule) {
-        0 => Occurrences::default(),
-        count => Occurrences { count, first: position_of(width, backend, x, rule) },
-    }
+    let Some(long) = Long::new(x) else {
+        let bits = short(x, rule);
+        return Occurrences::new(bits.count_ones() as usize, first_of(bits));
+    };
+    let hits = long_count(counts, backend, long, rule);
+    let count = if rule.is_opposite() { elements(x.len(), rule.size()) - hits } else { hits };
+    let first = || drivers::search(long, rule, find.pick(backend)).index(rule.size());
+    Occurrences::new(count, if count == 0 { None } else { first() })
+}
+
+/// The index of the lowest 1, if there is one.
+#[inline(always)]
+fn first_of(bits: u64) -> Option<usize> {
+    if bits == 0 { None } else { Some(bits.trailing_zeros() as usize) }
 }
 
 #[inline(always)]
@@ -221,14 +240,14 @@ pub(crate) fn mask_of<W: Width>(
     let (x, out) = (whole(width, x), out.slots());
     let elements = elements(x.len(), width.size());
     if elements != out.len() {
-        wrong_length(elements, out.len());
+        return wrong_length(elements, out.len());
     }
     match Long::new(x) {
         None => width.mask(x, rule, out),
         Some(x) if x.len() <= ONE_LOOP => {
             width.table::<Mask>().pick(backend).run(x, rule, out);
         }
-        Some(x) => drivers::mask(width, backend, x, rule, out),
+        Some(x) => drivers::mask((width.table(), width.table()), backend, x, rule, out),
     }
 }
 
@@ -254,47 +273,52 @@ pub(crate) fn bits_of<W: Width>(
             let pack = width.table::<Pack>().pick(backend);
             drivers::bits_of(x, rule, out, |lines| pack.run(x, rule, lines));
         }
-        _ => long_bits(width, backend, x, rule, (out, offset)),
+        _ => {
+            let tables = (width.table(), width.table());
+            bits_by(width.short_bits(), tables, backend, x, rule, (out, offset));
+        }
     }
 }
 
 /// The bits of more than one loop makes, or from any bit on.
 #[inline(never)]
 #[track_caller]
-fn long_bits<W: Width>(
-    width: W,
+fn bits_by(
+    short: ShortBits,
+    (pack, clean): (&Table<Pack>, &Table<Clean>),
     backend: Option<Backend>,
     x: &[u8],
     rule: &Rule,
     (out, offset): (&mut [u8], usize),
 ) {
-    let (elements, bytes, shift) = (elements(x.len(), width.size()), out.len(), offset % 8);
+    let (elements, bytes, shift) = (elements(x.len(), rule.size()), out.len(), offset % 8);
     let end = (offset / 8).saturating_add(bytes_of(elements, shift));
     let Some(out) = out.get_mut(offset / 8..end) else { short_bitmap(elements, offset, bytes) };
+    let loops = (pack.pick(backend), clean.pick(backend));
     match (rule.constant(), Long::new(x)) {
         (Some(answer), _) => packed::fill(answer, elements, out, shift),
-        (None, None) => packed::put(width.bits(x, rule), elements, out, shift),
-        (None, Some(x)) if shift == 0 => drivers::bits(width, backend, x, rule, out),
-        (None, Some(x)) => shifted_bits(width, backend, x, rule, (out, shift)),
+        (None, None) => packed::put(short(x, rule), elements, out, shift),
+        (None, Some(x)) if shift == 0 => drivers::bits(x, rule, out, loops),
+        (None, Some(x)) => shifted_bits(short, loops, x, rule, (out, shift)),
     }
 }
 
 /// The bits from bit `shift` of `out` on: they are computed in a buffer and shifted.
 #[inline(never)]
-fn shifted_bits<W: Width>(
-    width: W,
-    backend: Option<Backend>,
+fn shifted_bits(
+    short: ShortBits,
+    loops: (Loop<Pack>, Loop<Clean>),
     x: Long<'_>,
     rule: &Rule,
     (mut out, shift): (&mut [u8], usize),
 ) {
     const WORDS: usize = 64;
-    for x in x.bytes().chunks(WORDS * 64 * width.size()) {
-        let (mut words, elements) = ([0; WORDS * 8], elements(x.len(), width.size()));
+    for x in x.bytes().chunks((WORDS * 64) << rule.size().trailing_zeros()) {
+        let (mut words, elements) = ([0; WORDS * 8], elements(x.len(), rule.size()));
         let bytes = &mut words[..elements.div_ceil(8)];
         match Long::new(x) {
-            None => packed::put(width.bits(x, rule), elements, bytes, 0),
-            Some(x) => drivers::bits(width, backend, x, rule, bytes),
+            None => packed::put(short(x, rule), elements, bytes, 0),
+            Some(x) => drivers::bits(x, rule, bytes, loops),
         }
         for (i, word) in words.as_chunks().0[..elements.div_ceil(64)].iter().enumerate() {
             packed::put(u64::from_le_bytes(*word), (elements - 64 * i).min(64), out, shift);
@@ -303,10 +327,12 @@ fn shifted_bits<W: Width>(
     }
 }
 
+/// Panics. It does not say so by its type, so that it can be called without a frame: then the calls
+/// beside it need no frame either.
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn wrong_length(elements: usize, results: usize) -> ! {
+fn wrong_length(elements: usize, results: usize) {
     panic!("{elements} elements, but an output for {results}")
 }
 

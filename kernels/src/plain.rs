@@ -8,6 +8,8 @@
 
 use crate::element::elements;
 use crate::question::{Compiled, On, Question};
+use crate::rule::Rule;
+use crate::short::{Elements, Short};
 
 /// A backend of plain loops over blocks of `BLOCK` elements.
 #[derive(Clone, Copy, Debug)]
@@ -93,13 +95,16 @@ pub(crate) fn sum<const W: usize, const BLOCK: usize>(x: &[u8], hit: impl Fn(u64
     blocks.map(|block| u64::from(elements::<W>(block).map(|x| u8::from(hit(x))).sum::<u8>())).sum()
 }
 
-/// Bit `i` for element `i` of at most 64: whether it is a hit. Makes bytes first, which the compiler
+/// Bit `i` for element `i` of at most 64: its answer. Makes bytes first, which the compiler
 /// vectorises.
 #[inline(always)]
-pub(crate) fn word<const W: usize>(x: &[u8], hit: impl Fn(u64) -> bool) -> u64 {
+pub(crate) fn word<const W: usize, const BLOCK: usize>(x: &[u8], rule: &Rule) -> u64 {
+    if BLOCK == 1 {
+        return Elements::bits::<W>(x, rule);
+    }
     let (mut bytes, mut word) = ([0; 64], [0; 8]);
     for (byte, bits) in bytes.iter_mut().zip(elements::<W>(x)) {
-        *byte = u8::from(hit(bits));
+        *byte = u8::from(rule.holds_of::<W>(bits));
     }
     for (out, eight) in word.iter_mut().zip(bytes.as_chunks::<8>().0) {
         // The product moves bit 0 of byte `i` to bit `56 + i`, and no other term reaches these bits.

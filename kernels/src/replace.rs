@@ -3,12 +3,16 @@
 //! A piece of 1 KiB, counted from the first byte on, is not written if all its elements are finite.
 
 use crate::backend::Backend;
-use crate::dispatch::{SizeOf, Width};
+use crate::dispatch::{SizeOf, Table, Width};
 use crate::entry;
 use crate::lines::{Four, GROUP, elements};
 use crate::loops::{Codes, Replace, Values};
 use crate::rule::Rule;
 use crate::tuning::COPIED;
+
+/// The search and the loops for elements of one width.
+pub(crate) type Search =
+    (fn(Option<Backend>, &[u8], &Rule) -> Option<usize>, &'static Table<Replace>);
 
 /// [`crate::typed::replace`] for elements whose width the rule says.
 ///
@@ -16,7 +20,8 @@ use crate::tuning::COPIED;
 /// If `nan` is the rule for NaN or +Inf.
 #[track_caller]
 pub fn replace(backend: Option<Backend>, x: &mut [u8], nan: &Rule, values: Values) -> usize {
-    replace_of(SizeOf(nan.size()), backend, x, &Codes::new(nan, values))
+    let by: Search = (entry::position, SizeOf(nan.size()).table());
+    replace_by(by, backend, x, &Codes::new(nan, values))
 }
 
 /// [`crate::typed::replace_into`] for elements whose width the rule says.
@@ -32,44 +37,45 @@ pub fn replace_into(
     nan: &Rule,
     values: Values,
 ) -> usize {
-    replace_into_of(SizeOf(nan.size()), backend, x, out, &Codes::new(nan, values))
+    let by: Search = (entry::position, SizeOf(nan.size()).table());
+    replace_into_by(by, backend, x, out, &Codes::new(nan, values))
 }
 
 #[inline(never)]
 #[track_caller]
-pub(crate) fn replace_into_of<W: Width>(
-    width: W,
+pub(crate) fn replace_into_by(
+    by: Search,
     backend: Option<Backend>,
     x: &[u8],
     out: &mut [u8],
     codes: &Codes,
 ) -> usize {
-    let size = width.size();
+    let size = codes.rule.size();
     let (given, results) = (elements(x.len(), size), elements(out.len(), size));
     assert!(x.len() == out.len(), "{given} elements, but an output for {results}");
     let mut found = 0;
     for (x, out) in x.chunks(COPIED).zip(out.chunks_mut(COPIED)) {
         out.copy_from_slice(x);
-        found += replace_of(width, backend, out, codes);
+        found += replace_by(by, backend, out, codes);
     }
     found
 }
 
 #[inline(never)]
-pub(crate) fn replace_of<W: Width>(
-    width: W,
+pub(crate) fn replace_by(
+    (position, replace): Search,
     backend: Option<Backend>,
     x: &mut [u8],
     codes: &Codes,
 ) -> usize {
-    let (backend, size) = (backend.unwrap_or_else(Backend::active), width.size());
+    let (backend, size) = (backend.unwrap_or_else(Backend::active), codes.rule.size());
     let whole = elements(x.len(), size) * size;
     let x = &mut x[..whole];
-    let Some(first) = entry::position_of(width, Some(backend), x, &codes.rule) else { return 0 };
+    let Some(first) = position(Some(backend), x, &codes.rule) else { return 0 };
     // From the piece of 1 KiB that has the first hit.
     let x = &mut x[first * size / GROUP * GROUP..];
     let zeros = x.len().next_multiple_of(FOUR) - x.len();
-    let replace = width.table::<Replace>().pick(Some(backend));
+    let replace = replace.pick(Some(backend));
     let found = by_fours(x, |lines| replace.run(lines, codes, ()));
     // The zeros after the last element were counted too, if they are hits.
     if codes.rule.holds(0) { found - elements(zeros, size) } else { found }

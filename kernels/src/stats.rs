@@ -42,9 +42,9 @@
 use crate::backend::Backend;
 use crate::bitmap::Bitmap;
 use crate::census::{Census, Occurrences};
-use crate::dispatch::{SizeOf, Width};
+use crate::dispatch::{SizeOf, Table, Width};
 use crate::element::read;
-use crate::entry::{bits_of, census_of, position_of};
+use crate::entry;
 use crate::lines::{COUNTED, GROUP, Long, elements, until_line};
 use crate::loops::{Bounds, FindCode, Given, InRange, Order};
 use crate::numbers::Numbers;
@@ -113,13 +113,41 @@ impl Tally {
     }
 }
 
+/// The loops and the questions for elements of one width.
+#[derive(Clone, Copy)]
+pub(crate) struct Loops {
+    in_range: &'static Table<InRange>,
+    order: &'static Table<Order>,
+    find_code: &'static Table<FindCode>,
+    position: fn(Option<Backend>, &[u8], &Rule) -> Option<usize>,
+    census: fn(Option<Backend>, &[u8], &Rule) -> Census,
+    bits: fn(Option<Backend>, &[u8], &Rule, &mut [u8], usize),
+}
+
+impl Loops {
+    #[inline(always)]
+    pub(crate) fn of<W: Width>(
+        width: W,
+        position: fn(Option<Backend>, &[u8], &Rule) -> Option<usize>,
+        census: fn(Option<Backend>, &[u8], &Rule) -> Census,
+        bits: fn(Option<Backend>, &[u8], &Rule, &mut [u8], usize),
+    ) -> Self {
+        let (in_range, order, find_code) = (width.table(), width.table(), width.table());
+        Self { in_range, order, find_code, position, census, bits }
+    }
+
+    fn of_size(size: usize) -> Self {
+        Self::of(SizeOf(size), entry::position, entry::census, entry::bits)
+    }
+}
+
 /// The most bytes that are ordered before the next search for groups that change nothing.
 const LONGEST: usize = 16 * 1024;
 
 /// The elements whose statistics are asked.
 #[derive(Clone, Copy)]
-struct Column<'c, W> {
-    width: W,
+struct Column<'c> {
+    loops: Loops,
     backend: Backend,
     numbers: &'c Numbers,
     /// Whole elements.
@@ -128,13 +156,13 @@ struct Column<'c, W> {
     valid: Option<Bitmap<'c>>,
 }
 
-impl<W: Width> Column<'_, W> {
+impl Column<'_> {
     /// The index of the first finite element of a column without nulls.
     #[inline(always)]
     fn first_finite(&self) -> Option<usize> {
         let special = &self.numbers.special;
         if self.x.is_empty() || special.holds(self.bits(0)) {
-            return position_of(self.width, Some(self.backend), self.x, &special.not());
+            return (self.loops.position)(Some(self.backend), self.x, &special.not());
         }
         Some(0)
     }
@@ -157,12 +185,12 @@ impl<W: Width> Column<'_, W> {
         let (numbers, x) = (self.numbers, self.x);
         let ([mask, code], mut line) = (numbers.of_key(key), [0; 64]);
         let backend = Some(self.backend);
-        let find_code = self.width.table::<FindCode>().pick(backend);
+        let find_code = self.loops.find_code.pick(backend);
         loop {
             let rest = &x[at * numbers.size()..];
             // The pass has seen such an element, so there is one.
             at += if rest.len() > COUNTED {
-                position_of(self.width, backend, rest, &numbers.has_key(key)).unwrap_or(0)
+                (self.loops.position)(backend, rest, &numbers.has_key(key)).unwrap_or(0)
             } else if let Some(rest) = Long::new(rest) {
                 find_code.run(rest, [mask, code], ())
             } else {
@@ -181,10 +209,10 @@ impl<W: Width> Column<'_, W> {
     /// One pass.
     #[inline(always)]
     fn tally(&self, first: Option<usize>, tally: &mut Tally) {
-        let Self { width, backend, numbers, x, valid } = *self;
+        let Self { loops, backend, numbers, x, valid } = *self;
         let size = numbers.size();
         let Some(first) = first else {
-            tally.census = census_of(width, Some(backend), x, &numbers.nan);
+            tally.census = (loops.census)(Some(backend), x, &numbers.nan);
             return;
         };
         (tally.keys, tally.from) = ([numbers.key(self.bits(first)); 2], [first; 2]);
@@ -204,8 +232,8 @@ impl<W: Width> Column<'_, W> {
     /// Looks at the parts behind the first, which has `done` bytes.
     #[inline(never)]
     fn order_rest(&self, mut done: usize, mut careful: bool, tally: &mut Tally) {
-        let Self { width, backend, numbers, x, valid } = *self;
-        let (in_range, mut part) = (width.table::<InRange>().pick(Some(backend)), LONGEST);
+        let Self { loops, backend, numbers, x, valid } = *self;
+        let (in_range, mut part) = (loops.in_range.pick(Some(backend)), LONGEST);
         while done < x.len() {
             if let Some(range) = numbers.range(tally.keys) {
                 let valid = valid.map(|valid| valid.from(elements(done, numbers.size())));
@@ -227,7 +255,7 @@ impl<W: Width> Column<'_, W> {
     /// to follow, so the next part is looked at with care.
     #[inline(never)]
     fn order(&self, start: usize, bytes: usize, careful: bool, tally: &mut Tally) -> bool {
-        let Self { width, backend, numbers, x, valid } = *self;
+        let Self { loops, backend, numbers, x, valid } = *self;
         let (size, index) = (numbers.size(), elements(start, numbers.size()));
         let part = &x[start..start + bytes];
         let valid = valid.map(|valid| valid.part(index, elements(bytes, size)));
@@ -246,7 +274,7 @@ impl<W: Width> Column<'_, W> {
         let careful = careful || !numbers.is_sign_magnitude();
         let (valid, last_valid) = (valid.as_ref(), valid.map_or(0, |valid| valid.rest()));
         let given = Given { numbers, blocks, last, valid, last_valid, filling, careful };
-        let order = width.table::<Order>().pick(Some(backend));
+        let order = loops.order.pick(Some(backend));
         let [zeros, small, special] = order.run(&given, (), &mut tally.keys);
         for (from, (key, known)) in tally.from.iter_mut().zip(tally.keys.iter().zip([low, high])) {
             *from = if *key == known { *from } else { index };
@@ -277,13 +305,13 @@ impl<W: Width> Column<'_, W> {
         if classes.is_none() && known {
             return Census { nan: Occurrences::new(special, None), ..Census::default() };
         }
-        let Some(valid) = valid else { return census_of(self.width, backend, x, &numbers.nan) };
+        let Some(valid) = valid else { return (self.loops.census)(backend, x, &numbers.nan) };
         let (mut bits, mut left) = ([0; LONGEST / 8], special);
         let mut found = |rule: Rule| {
             if left == 0 {
                 return Occurrences::default();
             }
-            bits_of(self.width, backend, x, &rule, &mut bits, 0);
+            (self.loops.bits)(backend, x, &rule, &mut bits, 0);
             let found = valid.occurrences(backend, &bits);
             left -= found.count;
             found
@@ -312,26 +340,26 @@ impl<W: Width> Column<'_, W> {
 /// [`crate::typed::stats`] for elements whose width `numbers` says.
 #[must_use]
 pub fn stats(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
-    stats_of(SizeOf(numbers.size()), backend, x, numbers)
+    stats_by(Loops::of_size(numbers.size()), backend, x, numbers)
 }
 
 #[inline(never)]
-pub(crate) fn stats_of<W: Width>(
-    width: W,
+pub(crate) fn stats_by(
+    loops: Loops,
     backend: Option<Backend>,
     x: &[u8],
     numbers: &Numbers,
 ) -> Stats {
     let x = &x[..elements(x.len(), numbers.size()) * numbers.size()];
     let backend = backend.unwrap_or_else(Backend::active);
-    let column = Column { width, backend, numbers, x, valid: None };
+    let column = Column { loops, backend, numbers, x, valid: None };
     column.stats(column.first_finite())
 }
 
 /// The tally of some elements.
 pub(crate) fn tally(backend: Backend, x: &[u8], numbers: &Numbers) -> Tally {
-    let width = SizeOf(numbers.size());
-    let column = Column { width, backend, numbers, x, valid: None };
+    let loops = Loops::of_size(numbers.size());
+    let column = Column { loops, backend, numbers, x, valid: None };
     let mut tally = Tally::default();
     column.tally(column.first_finite(), &mut tally);
     tally
@@ -355,7 +383,7 @@ pub fn stats_of_valid(
     let elements = elements(x.len(), size);
     assert!(elements == valid.len(), "{elements} elements and {} validity bits", valid.len());
     let (x, valid) = (&x[..elements * size], Some(valid));
-    let column = Column { width: SizeOf(size), backend, numbers, x, valid };
+    let column = Column { loops: Loops::of_size(size), backend, numbers, x, valid };
     let usable = column.valid.is_some_and(|valid| valid.is_valid(first));
     let usable = usable && !numbers.special.holds(column.bits(first));
     assert!(usable, "element {first} is null or not finite");

@@ -2,16 +2,16 @@
 
 use crate::backend::Backend;
 use crate::census::Census;
-use crate::dispatch::{Lane, Typed};
+use crate::dispatch::{Lane, Typed, Width};
 use crate::entry;
 use crate::loops::{Codes, Values};
 use crate::mask_out::MaskOut;
 #[cfg(feature = "stats")]
 use crate::numbers::Numbers;
-use crate::replace::{replace_into_of, replace_of};
+use crate::replace::{replace_by, replace_into_by};
 use crate::rule::Rule;
 #[cfg(feature = "stats")]
-use crate::stats::{Stats, stats_of};
+use crate::stats::{Loops, Stats, stats_by};
 
 /// # Panics
 /// If the rule is for elements of another width.
@@ -111,7 +111,7 @@ pub fn replace<L: Lane>(
     nan: &Rule,
     values: Values,
 ) -> usize {
-    replace_of(width::<L>(nan), backend, x, &Codes::new(nan, values))
+    replace_by((position::<L>, width::<L>(nan).table()), backend, x, &Codes::new(nan, values))
 }
 
 /// Like [`replace`], but writes a copy of `x` to `out`, with NaN and infinities replaced.
@@ -128,7 +128,13 @@ pub fn replace_into<L: Lane>(
     nan: &Rule,
     values: Values,
 ) -> usize {
-    replace_into_of(width::<L>(nan), backend, x, out, &Codes::new(nan, values))
+    replace_into_by(
+        (position::<L>, width::<L>(nan).table()),
+        backend,
+        x,
+        out,
+        &Codes::new(nan, values),
+    )
 }
 
 /// Statistics of `x` in one pass. `None` means the active backend.
@@ -138,5 +144,6 @@ pub fn replace_into<L: Lane>(
 #[must_use]
 #[cfg(feature = "stats")]
 pub fn stats<L: Lane>(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
-    stats_of(width::<L>(&numbers.nan), backend, x, numbers)
+    let width = width::<L>(&numbers.nan);
+    stats_by(Loops::of(width, position::<L>, census::<L>, bits::<L>), backend, x, numbers)
 }

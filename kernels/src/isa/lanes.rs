@@ -2,7 +2,7 @@
 
 use super::Isa;
 
-/// The instructions that choose between lanes and write registers back.
+/// The instructions that choose between lanes, order them and write registers back.
 ///
 /// All methods are `#[inline(always)]`.
 pub(crate) trait Blend: Isa {
@@ -11,9 +11,16 @@ pub(crate) trait Blend: Isa {
 
     /// Each lane from `b` where there is a hit, and from `a` elsewhere.
     fn blend<const W: usize>(self, a: Self::V, b: Self::V, hits: Self::Hits) -> Self::V;
+
+    /// The lower lanes and the higher lanes, as signed integers.
+    #[inline(always)]
+    fn sort<const W: usize>(self, a: Self::V, b: Self::V) -> [Self::V; 2] {
+        let above = self.greater::<W>(a, b);
+        [self.blend::<W>(a, b, above), self.blend::<W>(b, a, above)]
+    }
 }
 
-/// The instructions that order lanes.
+/// Further instructions for statistics.
 ///
 /// All methods are `#[inline(always)]`.
 #[cfg(feature = "stats")]
@@ -28,18 +35,6 @@ pub(crate) trait Extremes: Blend {
     /// The bytes from byte `N` on, moved to byte 0. What follows these may be anything. `N` is a
     /// power of two.
     fn moved<const N: usize>(self, v: Self::V) -> Self::V;
-
-    /// The higher lanes.
-    #[inline(always)]
-    fn higher<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V {
-        self.blend::<W>(a, b, self.greater::<W>(b, a))
-    }
-
-    /// The lower lanes.
-    #[inline(always)]
-    fn lower<const W: usize>(self, a: Self::V, b: Self::V) -> Self::V {
-        self.blend::<W>(a, b, self.greater::<W>(a, b))
-    }
 }
 
 /// A register in which lane `i`, of `W` bytes, has only bit `i % (8 * W)` set.
@@ -63,8 +58,8 @@ pub(crate) const fn powers<const W: usize, const BYTES: usize>() -> [u8; BYTES] 
 ///
 /// All methods are `#[inline(always)]`.
 pub(crate) trait Products: Blend {
-    /// The products of the elements of a [`format`]. `factor` holds an f64 in every lane for
-    /// [`format::F64`], and an f32 for all other formats.
+    /// The products of the elements of a [format](crate::soft_float::format). `factor` holds an f64
+    /// in every lane for `F64`, and an f32 for all other formats.
     fn times<const F: usize>(self, x: Self::V, factor: Self::V) -> Self::V;
 
     /// The bits of the factor for elements of bf16.

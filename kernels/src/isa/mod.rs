@@ -40,8 +40,8 @@ pub(crate) struct With<V> {
     pub(crate) one: V,
     /// 1 in every byte.
     pub(crate) one_byte: V,
-    /// All ones if the answer is yes for the elements that are no hits, else zeros.
-    pub(crate) opposite: V,
+    /// All ones if the answer is yes for the elements that are no hits, else 0.
+    pub(crate) opposite: u64,
     /// The top 16 bits of the mask in every 16-bit lane; for `W` of 1, the mask in every byte.
     pub(crate) top: V,
 }
@@ -56,6 +56,15 @@ pub(crate) trait Isa: Copy + 'static {
     type Hits: Copy;
     /// Bytes of a register.
     const BYTES: usize;
+    /// Whether loops take groups of several lines, count in registers and have code for each kind
+    /// of rule. Otherwise code is small: line by line.
+    const GROUPS: bool = true;
+    /// Whether a comparison makes a mask register. Then `FLIPPED` takes the same time as `GREATER`
+    /// and `ONES` in counts and packed bits, and a group of elements of 8 bytes has 8 lines, not 4.
+    const MASK_REGISTERS: bool = false;
+    /// From this many bytes on, hits are counted in registers. To add up the counters takes as long
+    /// as a few lines.
+    const COUNTERS_FROM: usize = 512;
 
     /// The register at byte `at`.
     fn load(self, bytes: &[u8], at: usize) -> Self::V;
@@ -69,17 +78,11 @@ pub(crate) trait Isa: Copy + 'static {
     /// `masked` minus `tilt` in the lanes where the sign bit of `x` is set, else `masked`.
     fn tilt<const W: usize>(self, masked: Self::V, x: Self::V, tilt: Self::V) -> Self::V;
 
-    /// From this many bytes on, hits are counted in registers. To add up the counters takes as long
-    /// as a few lines.
-    const COUNTERS_FROM: usize;
     /// Adds one to the counters of the lanes that are hits.
     fn add<const W: usize>(self, counts: Self::V, hits: Self::Hits, one: Self::V) -> Self::V;
     /// The sum of the counters in two registers, one a byte, which have counted at most 4 KiB.
     fn sum(self, counts: [Self::V; 2]) -> usize;
 
-    /// Whether a search screens groups of several lines, and a count has a loop for each kind of
-    /// rule. Otherwise its code is small.
-    const GROUPS: bool;
     /// Mask, flip and limit of a [`Screen`], in every lane. Call this once, outside of the loop.
     fn screen<const W: usize>(self, screen: Screen) -> [Self::V; 3];
     /// Whether an element of some lines may pass the screen. May say yes if only the upper bits of
@@ -92,10 +95,6 @@ pub(crate) trait Isa: Copy + 'static {
 
     /// Bit `i` for element `i` of a line.
     fn line_bits<const W: usize, const OP: u8>(self, line: &Line, with: &With<Self::V>) -> u64;
-    /// Up to this many bytes, packed bits are made line by line, not by [`Isa::pack`].
-    const BITS_BY_LINES: usize;
-    /// Whether `FLIPPED` takes the same time as `GREATER` and `ONES`, in counts and packed bits.
-    const ALIKE: bool;
     /// Bit `i` for element `i` of a block, low byte first: line by line, unless a backend has a
     /// faster way.
     #[inline(always)]
@@ -110,12 +109,8 @@ pub(crate) trait Isa: Copy + 'static {
         }
     }
 
-    /// Whether a mask takes the same time for every rule, line by line. Otherwise
-    /// [`Isa::answer_group`] also takes `ONES`, `NOT_ONES` and `GREATER`, which are faster.
-    const MASKS_ALIKE: bool;
-    /// Lines of a group for elements of 8 bytes. For other elements, a group has 4 lines.
-    const GROUP_OF_8: usize;
-    /// Writes the answers for a group: line by line, unless a backend has a faster way.
+    /// Writes the answers for a group: line by line, unless a backend has a faster way. `ONES`,
+    /// `NOT_ONES` and `GREATER` are faster than `FLIPPED`.
     #[inline(always)]
     fn answer_group<const W: usize, const OP: u8>(
         self,
@@ -146,8 +141,8 @@ pub(crate) trait Isa: Copy + 'static {
             limit: self.splat::<W>(rule.limit()),
             tilt: self.splat::<W>(rule.is_tilted().into()),
             one: self.splat::<W>(1),
-            // `min(byte, 1)` would do, but the compiler turns it into two instructions when it knows
-            // the 1. So the 1 comes from memory.
+            // `min(byte, 1)` would do, but the compiler turns it into two instructions when it
+            // knows the 1. So the 1 comes from memory.
             one_byte: self.splat::<1>(rule.one()),
             top: match W {
                 1 => self.splat::<1>(rule.mask()),
@@ -164,7 +159,7 @@ pub(crate) trait Isa: Copy + 'static {
         With {
             flip: self.splat::<W>(flip),
             limit: self.splat::<W>(limit),
-            opposite: self.splat::<8>(if rule.is_opposite() { u64::MAX } else { 0 }),
+            opposite: if rule.is_opposite() { u64::MAX } else { 0 },
             ..self.with::<W>(rule)
         }
     }
@@ -173,9 +168,8 @@ pub(crate) trait Isa: Copy + 'static {
     #[inline(always)]
     fn with_bound<const W: usize>(self, mask: u64, bound: u64) -> With<Self::V> {
         let [mask, bound, zero] = [mask, bound, 0].map(|bits| self.splat::<W>(bits));
-        let (flip, limit, tilt, one, one_byte, opposite, top) =
-            (zero, zero, zero, zero, zero, zero, zero);
-        With { mask, flip, limit, bound, tilt, one, one_byte, opposite, top }
+        let (flip, limit, tilt, one, one_byte, top) = (zero, zero, zero, zero, zero, zero);
+        With { mask, flip, limit, bound, tilt, one, one_byte, opposite: 0, top }
     }
 
     /// The lanes of a register for which a comparison holds.
@@ -197,15 +191,13 @@ pub(crate) trait Isa: Copy + 'static {
 /// Registers of 16 bytes that every CPU of the target has.
 ///
 /// All methods are `#[inline(always)]`.
-pub(crate) trait Register: Isa {
+pub(crate) trait Register: Isa<Hits = <Self as Isa>::V> {
     /// The token.
     const HERE: Self;
     /// The low and the high eight bytes.
     fn pair(self, low: u64, high: u64) -> Self::V;
     /// The hits of both.
     fn either(self, a: Self::Hits, b: Self::Hits) -> Self::Hits;
-    /// The hits in the lanes whose bits are all ones in `lanes`; the other lanes are zeros there.
-    fn within(self, hits: Self::Hits, lanes: Self::V) -> Self::Hits;
     fn is_any(self, hits: Self::Hits) -> bool;
     /// Bit `i` for lane `i`.
     fn lane_bits<const W: usize>(self, hits: Self::Hits) -> u64;

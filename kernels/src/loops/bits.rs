@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! bits(x, out):
-//!     for each block of 64 elements: its word          unless lines are faster (`BITS_BY_LINES`)
+//!     for each block of 64 elements: its word          unless lines are faster
 //!     for each whole line after them: its bytes        a line has at least 8 elements
 //!     return the bits of the elements after the lines  by the last line, which overlaps
 //! ```
@@ -13,6 +13,9 @@ use crate::lines::{Block, Line, Long};
 use crate::plain;
 use crate::question::{On, Question};
 use crate::rule::Rule;
+
+/// From this many bytes on, blocks are faster than lines if a comparison makes a mask register.
+const BLOCKS_FROM: usize = 512;
 
 /// Writes the bits of all whole lines, in the order of bytes of a little-endian machine: `out` has
 /// as many bytes as they take. Returns the bits of the elements after the last whole line. The bits
@@ -30,7 +33,7 @@ impl Question for Pack {
     #[inline(always)]
     fn plain<const W: usize, const BLOCK: usize>(x: Long<'_>, rule: &Rule, out: &mut [u8]) -> u64 {
         let (lines, rest) = x.bytes().split_at(x.len() & !63);
-        let word = |block| plain::word::<W>(block, |bits| rule.holds_of::<W>(bits));
+        let word = |block| plain::word::<W, BLOCK>(block, rule);
         for (block, out) in lines.chunks(64 * W).zip(out.chunks_mut(8)) {
             out.copy_from_slice(&word(block).to_le_bytes()[..out.len()]);
         }
@@ -44,14 +47,14 @@ impl<I: Isa> On<I> for Pack {
         if rule.is_tilted() {
             return bytes_of::<I, W, { op::TILTED }>(isa, x, 0, rule, out);
         }
-        if x.len() <= I::BITS_BY_LINES {
+        if !I::GROUPS || I::MASK_REGISTERS && x.len() < BLOCKS_FROM {
             return bytes_of::<I, W, { op::FLIPPED }>(isa, x, 0, rule, out);
         }
         let (blocks, _): (&[Block<W>], _) = x.bytes().as_chunks().0.as_chunks();
         let (with, words) = (isa.with_answer::<W>(rule), out.as_chunks_mut().0);
-        if !I::ALIKE && rule.is_ones() {
+        if !I::MASK_REGISTERS && rule.is_ones() {
             words_of::<I, W, { op::ONES }>(isa, blocks, &with, words);
-        } else if !I::ALIKE && rule.is_greater() && !rule.is_opposite() {
+        } else if !I::MASK_REGISTERS && rule.is_greater() && !rule.is_opposite() {
             words_of::<I, W, { op::GREATER }>(isa, blocks, &with, words);
         } else {
             words_of::<I, W, { op::FLIPPED }>(isa, blocks, &with, words);

@@ -35,7 +35,7 @@ impl Question for Classify {
         let infinity = |all, code| Rule::equal(W, all, code);
         let (mask, exponent) = (nan.mask(), nan.limit());
         let (inf, negative) = (infinity(mask, exponent), infinity(u64::MAX, exponent | (mask + 1)));
-        packed([nan, &inf, &negative].map(count))
+        joined([nan, &inf, &negative].map(count))
     }
 }
 
@@ -59,7 +59,7 @@ impl<I: Isa> On<I> for Classify {
                     negs[i] = isa.add::<W>(negs[i], isa.equal::<W>(x, negative), with.one);
                 }
             }
-            total += packed([isa.sum(nans), isa.sum(infs), isa.sum(negs)].map(|sum| sum as u64));
+            total += joined([isa.sum(nans), isa.sum(infs), isa.sum(negs)].map(|sum| sum as u64));
         }
         let of_inf = isa.with_bound::<W>(nan.mask(), nan.limit());
         let of_negative = isa.with_bound::<W>(u64::MAX, nan.limit() | (nan.mask() + 1));
@@ -71,13 +71,13 @@ impl<I: Isa> On<I> for Classify {
                 isa.line_bits::<W, { op::EQUAL }>(line, &of_inf),
                 isa.line_bits::<W, { op::EQUAL }>(line, &of_negative),
             ];
-            total += packed(bits.map(|bits| u64::from((bits >> overlap).count_ones())));
+            total += joined(bits.map(|bits| u64::from((bits >> overlap).count_ones())));
         }
         total
     }
 }
 
 #[inline(always)]
-fn packed([a, b, c]: [u64; 3]) -> u64 {
+fn joined([a, b, c]: [u64; 3]) -> u64 {
     a | b << CLASS_BITS | c << (2 * CLASS_BITS)
 }

@@ -52,7 +52,7 @@ impl<I: Isa> On<I> for Count {
             by::<I, W, { op::TILTED }>(isa, x, rule)
         } else if rule.is_tilted() {
             in_bits::<I, W, { op::TILTED }>(isa, x, 0, &isa.with::<W>(rule))
-        } else if rule.is_greater() && !I::ALIKE {
+        } else if rule.is_greater() && !I::MASK_REGISTERS {
             by::<I, W, { op::GREATER }>(isa, x, rule)
         } else {
             by::<I, W, { op::FLIPPED }>(isa, x, rule)

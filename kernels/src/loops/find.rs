@@ -48,8 +48,8 @@ impl<I: Isa> On<I> for Clean {
     }
 }
 
-/// The first line with a hit. If there is none: the place where the search stopped, which is the end
-/// of the input unless a group without a hit passed.
+/// The first line with a hit of a rule that is no opposite. If there is none: the place where the
+/// search stopped, which is the end of the input unless a group without a hit passed.
 pub(crate) struct Find;
 
 tables!(Find);
@@ -66,7 +66,7 @@ impl Question for Find {
         let Some(first) = plain::first::<W, BLOCK>(x.bytes(), hit) else { return Hit::none_in(x) };
         // The line that begins with the hit, or the last line.
         let (at, line) = x.line_at(first * W);
-        Hit { at, bits: plain::word::<W>(line, hit) }
+        Hit { at, bits: plain::word::<W, BLOCK>(line, rule) }
     }
 }
 

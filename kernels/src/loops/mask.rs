@@ -78,11 +78,12 @@ impl Question for Mask {
 impl<I: Isa> On<I> for Mask {
     #[inline(always)]
     fn vector<const W: usize>(isa: I, x: Long<'_>, rule: &Rule, out: &mut Places) -> usize {
+        let eight = W == 8 && I::MASK_REGISTERS;
         if rule.is_tilted() {
             all::<I, W, 1, { op::TILTED }>(isa, x, rule, out);
-        } else if I::MASKS_ALIKE || x.len() < 64 * if W == 8 { I::GROUP_OF_8 } else { 4 } {
+        } else if !I::GROUPS || x.len() < if eight { 512 } else { FOUR_LINES } {
             all::<I, W, 1, { op::FLIPPED }>(isa, x, rule, out);
-        } else if W == 8 && I::GROUP_OF_8 == 8 {
+        } else if eight {
             by_rule::<I, W, 8>(isa, x, rule, out);
         } else {
             by_rule::<I, W, 4>(isa, x, rule, out);
@@ -169,7 +170,7 @@ impl Question for MaskClean {
 impl<I: Isa> On<I> for MaskClean {
     #[inline(always)]
     fn vector<const W: usize>(isa: I, x: Long<'_>, rule: &Rule, out: &mut Places) -> usize {
-        if W == 1 || I::MASKS_ALIKE {
+        if W == 1 || !I::GROUPS {
             // A comparison is as fast.
             return 0;
         }

@@ -137,8 +137,8 @@ fn pass<I: Extremes, const W: usize, const CAREFUL: bool>(
                 } else {
                     isa.signed::<W>(x, m)
                 };
-                low = isa.lower::<W>(low, key);
-                high = isa.higher::<W>(high, key);
+                low = isa.sort::<W>(low, key)[0];
+                high = isa.sort::<W>(high, key)[1];
                 zeros[i] = isa.add::<W>(zeros[i], isa.equal::<W>(m, zero), with.one);
                 small[i] = isa.add::<W>(small[i], isa.greater::<W>(least, m), with.one);
             }
@@ -157,20 +157,20 @@ fn pass<I: Extremes, const W: usize, const CAREFUL: bool>(
 fn lowest<I: Extremes, const W: usize>(isa: I, mut v: I::V) -> i64 {
     // Each step halves the number of lanes that count.
     if I::BYTES > 32 {
-        v = isa.lower::<W>(v, isa.moved::<32>(v));
+        v = isa.sort::<W>(v, isa.moved::<32>(v))[0];
     }
     if I::BYTES > 16 {
-        v = isa.lower::<W>(v, isa.moved::<16>(v));
+        v = isa.sort::<W>(v, isa.moved::<16>(v))[0];
     }
-    v = isa.lower::<W>(v, isa.moved::<8>(v));
+    v = isa.sort::<W>(v, isa.moved::<8>(v))[0];
     if W < 8 {
-        v = isa.lower::<W>(v, isa.moved::<4>(v));
+        v = isa.sort::<W>(v, isa.moved::<4>(v))[0];
     }
     if W < 4 {
-        v = isa.lower::<W>(v, isa.moved::<2>(v));
+        v = isa.sort::<W>(v, isa.moved::<2>(v))[0];
     }
     if W < 2 {
-        v = isa.lower::<W>(v, isa.moved::<1>(v));
+        v = isa.sort::<W>(v, isa.moved::<1>(v))[0];
     }
     let mut line = [0; 64];
     isa.store(v, &mut line, 0);
@@ -383,7 +383,7 @@ fn skip_by<I: Extremes, const W: usize, const L: usize>(
                 let x = isa.blend::<W>(low, isa.load(block.as_flattened(), at), valid);
                 // `tilt` subtracts where its second operand is negative: everywhere.
                 let shifted = isa.tilt::<L>(isa.and(x, mask), negative, shift);
-                lowest[i] = isa.lower::<L>(lowest[i], shifted);
+                lowest[i] = isa.sort::<L>(lowest[i], shifted)[0];
             }
         }
         let below = lowest.map(|lanes| isa.add::<L>(zero, isa.greater::<L>(least, lanes), one));

@@ -71,7 +71,7 @@ impl<R: Register> Short for R {
         let add = |counts, hits| isa.add::<W>(counts, hits, with.one);
         let at = |at| lanes::<R, W>(x, at, &with);
         let zero = isa.splat::<1>(0);
-        let last = isa.within(at(x.len() - 16), isa.load(&KEPT, x.len() % 16));
+        let last = isa.and(at(x.len() - 16), isa.load(&KEPT, x.len() % 16));
         let mut counts = add(add(zero, last), at(0));
         if x.len() >= 32 {
             counts = add(counts, at(16));

@@ -1,41 +1,58 @@
 //! Chooses between lanes, and orders them.
 
-use core::arch::aarch64::*;
+use core::arch::aarch64::{
+    vreinterpretq_u8_s8 as of_i8s, vreinterpretq_u8_s16 as of_i16s,
+    vreinterpretq_u8_s32 as of_i32s, *,
+};
 
-use super::{Neon, V};
-#[cfg(feature = "stats")]
+use super::{Neon, V, i8s, i16s, i32s, of_u16s, of_u32s, of_u64s, u16s, u32s, u64s};
 use crate::isa::Isa;
 use crate::isa::lanes::Blend;
 #[cfg(feature = "stats")]
 use crate::isa::lanes::{Extremes, powers};
 
-// SAFETY of all blocks below: `self` proves NEON, which is all that the intrinsics ask for.
 impl Blend for Neon {
     #[inline(always)]
     fn store(self, v: V, bytes: &mut [u8], at: usize) {
         let bytes: &mut [u8; 16] = bytes[at..].first_chunk_mut().unwrap();
-        // SAFETY: see above; `bytes` are as long as a register.
+        // SAFETY: `self` proves NEON. The store takes 16 bytes at any address.
         unsafe { vst1q_u8(bytes.as_mut_ptr(), v) }
     }
 
     /// Uses lanes as wide as an element: for lanes of bytes, LLVM would make four instructions.
     #[inline(always)]
     fn blend<const W: usize>(self, a: V, b: V, hits: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves NEON.
         unsafe {
             match W {
                 1 => vbslq_u8(hits, b, a),
+                2 => of_u16s(vbslq_u16(u16s(hits), u16s(b), u16s(a))),
+                4 => of_u32s(vbslq_u32(u32s(hits), u32s(b), u32s(a))),
+                _ => of_u64s(vbslq_u64(u64s(hits), u64s(b), u64s(a))),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn sort<const W: usize>(self, a: V, b: V) -> [V; 2] {
+        // SAFETY: `self` proves NEON.
+        unsafe {
+            match W {
+                1 => {
+                    let (a, b) = (i8s(a), i8s(b));
+                    [of_i8s(vminq_s8(a, b)), of_i8s(vmaxq_s8(a, b))]
+                }
                 2 => {
-                    let (a, b) = (vreinterpretq_u16_u8(a), vreinterpretq_u16_u8(b));
-                    vreinterpretq_u8_u16(vbslq_u16(vreinterpretq_u16_u8(hits), b, a))
+                    let (a, b) = (i16s(a), i16s(b));
+                    [of_i16s(vminq_s16(a, b)), of_i16s(vmaxq_s16(a, b))]
                 }
                 4 => {
-                    let (a, b) = (vreinterpretq_u32_u8(a), vreinterpretq_u32_u8(b));
-                    vreinterpretq_u8_u32(vbslq_u32(vreinterpretq_u32_u8(hits), b, a))
+                    let (a, b) = (i32s(a), i32s(b));
+                    [of_i32s(vminq_s32(a, b)), of_i32s(vmaxq_s32(a, b))]
                 }
                 _ => {
-                    let (a, b) = (vreinterpretq_u64_u8(a), vreinterpretq_u64_u8(b));
-                    vreinterpretq_u8_u64(vbslq_u64(vreinterpretq_u64_u8(hits), b, a))
+                    let above = self.greater::<8>(a, b);
+                    [self.blend::<8>(a, b, above), self.blend::<8>(b, a, above)]
                 }
             }
         }
@@ -48,7 +65,7 @@ impl Extremes for Neon {
     fn lanes_of<const W: usize>(self, bits: u64) -> V {
         let powers = self.load(const { &powers::<W, 16>() }, 0);
         let lanes = match W {
-            // SAFETY: see above.
+            // SAFETY: `self` proves NEON.
             1 => unsafe { vcombine_u8(vdup_n_u8(bits as u8), vdup_n_u8((bits >> 8) as u8)) },
             _ => self.splat::<W>(bits),
         };
@@ -63,51 +80,13 @@ impl Extremes for Neon {
 
     #[inline(always)]
     fn moved<const N: usize>(self, v: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves NEON.
         unsafe {
             match N {
                 1 => vextq_u8::<1>(v, v),
                 2 => vextq_u8::<2>(v, v),
                 4 => vextq_u8::<4>(v, v),
                 _ => vextq_u8::<8>(v, v),
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn higher<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => vreinterpretq_u8_s8(vmaxq_s8(vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b))),
-                2 => vreinterpretq_u8_s16(vmaxq_s16(
-                    vreinterpretq_s16_u8(a),
-                    vreinterpretq_s16_u8(b),
-                )),
-                4 => vreinterpretq_u8_s32(vmaxq_s32(
-                    vreinterpretq_s32_u8(a),
-                    vreinterpretq_s32_u8(b),
-                )),
-                _ => self.blend::<8>(a, b, self.greater::<8>(b, a)),
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn lower<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => vreinterpretq_u8_s8(vminq_s8(vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b))),
-                2 => vreinterpretq_u8_s16(vminq_s16(
-                    vreinterpretq_s16_u8(a),
-                    vreinterpretq_s16_u8(b),
-                )),
-                4 => vreinterpretq_u8_s32(vminq_s32(
-                    vreinterpretq_s32_u8(a),
-                    vreinterpretq_s32_u8(b),
-                )),
-                _ => self.blend::<8>(a, b, self.greater::<8>(a, b)),
             }
         }
     }

@@ -5,9 +5,16 @@ mod blend;
 mod pack;
 mod scale;
 
-use core::arch::aarch64::*;
+// A register seen as lanes of another type, and back.
+use core::arch::aarch64::{
+    vreinterpretq_s8_u8 as i8s, vreinterpretq_s16_u8 as i16s, vreinterpretq_s32_u8 as i32s,
+    vreinterpretq_s64_u8 as i64s, vreinterpretq_u8_u16 as of_u16s, vreinterpretq_u8_u32 as of_u32s,
+    vreinterpretq_u8_u64 as of_u64s, vreinterpretq_u16_u8 as u16s, vreinterpretq_u32_u8 as u32s,
+    vreinterpretq_u64_u8 as u64s, *,
+};
 use core::mem::MaybeUninit;
 
+use crate::isa::lanes::Blend;
 use crate::isa::{Isa, Register, With, op};
 use crate::lines::{Block, Line, Places, places};
 use crate::mask_out::spread_eight;
@@ -43,9 +50,6 @@ impl Compiled for Neon {
 
 type V = uint8x16_t;
 
-// SAFETY of all blocks below, unless they say more: `self` proves NEON, which is all that the
-// intrinsics ask for. Loads and stores ask for no alignment; each reads or writes one array, as
-// long as a register.
 impl Isa for Neon {
     type V = V;
     /// -1 in every lane that is a hit, else 0.
@@ -55,75 +59,57 @@ impl Isa for Neon {
     #[inline(always)]
     fn load(self, bytes: &[u8], at: usize) -> V {
         let bytes: &[u8; 16] = bytes[at..].first_chunk().unwrap();
-        // SAFETY: see above.
+        // SAFETY: `self` proves NEON. The load takes 16 bytes at any address.
         unsafe { vld1q_u8(bytes.as_ptr()) }
     }
 
     #[inline(always)]
     fn splat<const W: usize>(self, bits: u64) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves NEON.
         unsafe {
             match W {
                 1 => vdupq_n_u8(bits as u8),
-                2 => vreinterpretq_u8_u16(vdupq_n_u16(bits as u16)),
-                4 => vreinterpretq_u8_u32(vdupq_n_u32(bits as u32)),
-                _ => vreinterpretq_u8_u64(vdupq_n_u64(bits)),
+                2 => of_u16s(vdupq_n_u16(bits as u16)),
+                4 => of_u32s(vdupq_n_u32(bits as u32)),
+                _ => of_u64s(vdupq_n_u64(bits)),
             }
         }
     }
 
     #[inline(always)]
     fn and(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves NEON.
         unsafe { vandq_u8(a, b) }
     }
 
     #[inline(always)]
     fn xor(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves NEON.
         unsafe { veorq_u8(a, b) }
     }
 
     #[inline(always)]
     fn equal<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves NEON.
         unsafe {
             match W {
                 1 => vceqq_u8(a, b),
-                2 => vreinterpretq_u8_u16(vceqq_u16(
-                    vreinterpretq_u16_u8(a),
-                    vreinterpretq_u16_u8(b),
-                )),
-                4 => vreinterpretq_u8_u32(vceqq_u32(
-                    vreinterpretq_u32_u8(a),
-                    vreinterpretq_u32_u8(b),
-                )),
-                _ => vreinterpretq_u8_u64(vceqq_u64(
-                    vreinterpretq_u64_u8(a),
-                    vreinterpretq_u64_u8(b),
-                )),
+                2 => of_u16s(vceqq_u16(u16s(a), u16s(b))),
+                4 => of_u32s(vceqq_u32(u32s(a), u32s(b))),
+                _ => of_u64s(vceqq_u64(u64s(a), u64s(b))),
             }
         }
     }
 
     #[inline(always)]
     fn greater<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves NEON.
         unsafe {
             match W {
-                1 => vcgtq_s8(vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b)),
-                2 => vreinterpretq_u8_u16(vcgtq_s16(
-                    vreinterpretq_s16_u8(a),
-                    vreinterpretq_s16_u8(b),
-                )),
-                4 => vreinterpretq_u8_u32(vcgtq_s32(
-                    vreinterpretq_s32_u8(a),
-                    vreinterpretq_s32_u8(b),
-                )),
-                _ => vreinterpretq_u8_u64(vcgtq_s64(
-                    vreinterpretq_s64_u8(a),
-                    vreinterpretq_s64_u8(b),
-                )),
+                1 => vcgtq_s8(i8s(a), i8s(b)),
+                2 => of_u16s(vcgtq_s16(i16s(a), i16s(b))),
+                4 => of_u32s(vcgtq_s32(i32s(a), i32s(b))),
+                _ => of_u64s(vcgtq_s64(i64s(a), i64s(b))),
             }
         }
     }
@@ -134,8 +120,6 @@ impl Isa for Neon {
         self.sub::<W>(masked, self.and(negative, tilt))
     }
 
-    const COUNTERS_FROM: usize = 512;
-
     /// Subtracts -1, so `one` is not needed.
     #[inline(always)]
     fn add<const W: usize>(self, counts: V, hits: V, _: V) -> V {
@@ -144,11 +128,9 @@ impl Isa for Neon {
 
     #[inline(always)]
     fn sum(self, [a, b]: [V; 2]) -> usize {
-        // SAFETY: see above.
+        // SAFETY: `self` proves NEON.
         unsafe { vaddlvq_u16(vpadalq_u8(vpaddlq_u8(a), b)) as usize }
     }
-
-    const GROUPS: bool = true;
 
     /// For elements of more than one byte, only the top 16 bits are compared. An element may be
     /// above the limit if its top is at least the top of `limit + 1`.
@@ -184,36 +166,23 @@ impl Isa for Neon {
             // At least: not below.
             _ => self.not(self.greater::<2>(limit, most)),
         };
-        self.any(hits)
+        self.is_any(hits)
     }
 
     #[inline(always)]
     fn line_bits<const W: usize, const OP: u8>(self, line: &Line, with: &With<V>) -> u64 {
         let at = |at| self.hits::<W, OP>(self.load(line, at), with);
-        let hits = [at(0), at(16), at(32), at(48)];
-        let zero = self.splat::<1>(0);
+        let ([a, b, c, d], zero) = ([at(0), at(16), at(32), at(48)], self.splat::<1>(0));
         match W {
-            1 => self.signs(hits),
-            2 => {
-                let [a, b, c, d] = hits;
-                self.signs([self.narrow(a, b), self.narrow(c, d), zero, zero])
-            }
-            4 => {
-                let [a, b, c, d] = hits;
-                let (low, high) = (self.low_halves::<4>(a, b), self.low_halves::<4>(c, d));
-                self.signs([self.narrow(low, high), zero, zero, zero])
-            }
+            1 => self.signs([a, b, c, d]),
+            2 => self.signs([self.narrow(a, b), self.narrow(c, d), zero, zero]),
+            4 => self.signs([self.narrow_four([a, b, c, d]), zero, zero, zero]),
             _ => {
-                let [a, b, c, d] = hits;
-                let (low, high) = (self.low_halves::<8>(a, b), self.low_halves::<8>(c, d));
-                let halves = self.low_halves::<4>(low, high);
+                let halves = self.narrow_four([a, b, c, d]);
                 self.signs([self.narrow(halves, zero), zero, zero, zero])
             }
         }
     }
-
-    const BITS_BY_LINES: usize = 0;
-    const ALIKE: bool = false;
 
     #[inline(always)]
     fn pack<const W: usize, const OP: u8>(
@@ -223,18 +192,11 @@ impl Isa for Neon {
         out: &mut [u8; 8],
     ) {
         let bytes = block.as_flattened();
-        let quarter = |quarter| self.packed::<W, OP>(bytes, quarter, with);
-        let mut word = self.signs([quarter(0), quarter(1), quarter(2), quarter(3)]);
-        if OP == op::ONES {
-            // All ones for the opposite of a rule for ones.
-            // SAFETY: see above.
-            word ^= unsafe { vgetq_lane_u64::<0>(vreinterpretq_u64_u8(with.opposite)) };
-        }
-        *out = word.to_le_bytes();
+        let quarter = |quarter| self.hit_bytes::<W, OP>(bytes, quarter, with);
+        let word = self.signs([quarter(0), quarter(1), quarter(2), quarter(3)]);
+        // A rule for ones may be the opposite of its hits.
+        *out = (if OP == op::ONES { word ^ with.opposite } else { word }).to_le_bytes();
     }
-
-    const MASKS_ALIKE: bool = false;
-    const GROUP_OF_8: usize = 4;
 
     #[inline(always)]
     fn answer_group<const W: usize, const OP: u8>(
@@ -245,8 +207,9 @@ impl Isa for Neon {
     ) {
         let bytes = lines.as_flattened();
         for (quarter, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
-            let hits = self.packed::<W, OP>(bytes, quarter, with);
-            self.write(if OP == op::NOT_ONES { self.not(hits) } else { hits }, with, out);
+            let hits = self.hit_bytes::<W, OP>(bytes, quarter, with);
+            let answers = if OP == op::NOT_ONES { self.not(hits) } else { hits };
+            self.write(self.and(answers, with.one_byte), out);
         }
     }
 
@@ -258,29 +221,28 @@ impl Isa for Neon {
         out: &mut Places,
         at: usize,
     ) {
+        let write = |quarter, out: &mut [MaybeUninit<bool>; 16]| {
+            let hits = self.hit_bytes::<W, OP>(line, quarter, with);
+            self.write(self.and(hits, with.one_byte), out);
+        };
         match W {
             1 => {
-                let out = places::<64>(out, at);
-                for (quarter, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
-                    self.write(self.packed::<W, OP>(line, quarter, with), with, out);
-                }
+                let quarters = places::<64>(out, at).as_chunks_mut().0;
+                quarters.iter_mut().enumerate().for_each(|(i, out)| write(i, out));
             }
             2 => {
-                let out = places::<32>(out, at);
-                for (quarter, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
-                    self.write(self.packed::<W, OP>(line, quarter, with), with, out);
-                }
+                let halves = places::<32>(out, at).as_chunks_mut().0;
+                halves.iter_mut().enumerate().for_each(|(i, out)| write(i, out));
             }
-            4 => self.write(self.packed::<W, OP>(line, 0, with), with, places(out, at)),
+            4 => write(0, places(out, at)),
             _ => spread_eight(self.line_bits::<8, OP>(line, with), places(out, at)),
         }
     }
 
     #[inline(always)]
     fn fill(self, answer: V, out: &mut [MaybeUninit<bool>; 64]) {
-        for out in out.as_chunks_mut::<16>().0 {
-            // SAFETY: see above; `out` has 16 bytes.
-            unsafe { vst1q_u8(out.as_mut_ptr().cast(), answer) }
+        for quarter in out.as_chunks_mut().0 {
+            self.write(answer, quarter);
         }
     }
 }
@@ -290,24 +252,20 @@ impl Register for Neon {
 
     #[inline(always)]
     fn pair(self, low: u64, high: u64) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves NEON.
         unsafe { vcombine_u8(vcreate_u8(low), vcreate_u8(high)) }
     }
 
     #[inline(always)]
     fn either(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves NEON.
         unsafe { vorrq_u8(a, b) }
     }
 
     #[inline(always)]
-    fn within(self, hits: V, lanes: V) -> V {
-        self.and(hits, lanes)
-    }
-
-    #[inline(always)]
     fn is_any(self, hits: V) -> bool {
-        self.any(hits)
+        // SAFETY: `self` proves NEON.
+        unsafe { vmaxvq_u8(hits) != 0 }
     }
 
     #[inline(always)]
@@ -323,13 +281,13 @@ impl Register for Neon {
 
     #[inline(always)]
     fn low(self, v: V) -> u64 {
-        // SAFETY: see above.
-        unsafe { vgetq_lane_u64::<0>(vreinterpretq_u64_u8(v)) }
+        // SAFETY: `self` proves NEON.
+        unsafe { vgetq_lane_u64::<0>(u64s(v)) }
     }
 
     #[inline(always)]
     fn write(self, ones: V, out: &mut [MaybeUninit<bool>; 16]) {
-        // SAFETY: see above; `out` has 16 bytes.
+        // SAFETY: `self` proves NEON. The store takes 16 bytes at any address.
         unsafe { vst1q_u8(out.as_mut_ptr().cast(), ones) }
     }
 }
@@ -338,68 +296,34 @@ impl Neon {
     /// The low byte of each lane, in the low bytes. The bytes above them repeat these.
     #[inline(always)]
     fn bytes_of_lanes<const W: usize>(self, hits: V) -> V {
-        match W {
-            1 => hits,
-            2 => self.narrow(hits, hits),
-            4 => self.bytes_of_lanes::<2>(self.low_halves::<4>(hits, hits)),
-            _ => self.bytes_of_lanes::<4>(self.low_halves::<8>(hits, hits)),
+        let mut bytes = hits;
+        for _ in 0..W.ilog2() {
+            bytes = self.narrow(bytes, bytes);
         }
+        bytes
     }
 
     #[inline(always)]
     fn sub<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves NEON.
         unsafe {
             match W {
                 1 => vsubq_u8(a, b),
-                2 => vreinterpretq_u8_u16(vsubq_u16(
-                    vreinterpretq_u16_u8(a),
-                    vreinterpretq_u16_u8(b),
-                )),
-                4 => vreinterpretq_u8_u32(vsubq_u32(
-                    vreinterpretq_u32_u8(a),
-                    vreinterpretq_u32_u8(b),
-                )),
-                _ => vreinterpretq_u8_u64(vsubq_u64(
-                    vreinterpretq_u64_u8(a),
-                    vreinterpretq_u64_u8(b),
-                )),
+                2 => of_u16s(vsubq_u16(u16s(a), u16s(b))),
+                4 => of_u32s(vsubq_u32(u32s(a), u32s(b))),
+                _ => of_u64s(vsubq_u64(u64s(a), u64s(b))),
             }
         }
     }
 
     #[inline(always)]
     fn not(self, v: V) -> V {
-        // SAFETY: see above.
-        unsafe { vmvnq_u8(v) }
+        self.xor(v, self.splat::<1>(0xFF))
     }
 
-    /// Whether any byte is not zero.
-    #[inline(always)]
-    fn any(self, v: V) -> bool {
-        // SAFETY: see above.
-        unsafe { vmaxvq_u8(v) != 0 }
-    }
-
-    /// The larger of `a` and `b` in each lane: of bytes, or of the tops of wider elements.
+    /// The higher of `a` and `b` in each lane: of bytes, or of the tops of wider elements.
     #[inline(always)]
     fn max<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => vreinterpretq_u8_s8(vmaxq_s8(vreinterpretq_s8_u8(a), vreinterpretq_s8_u8(b))),
-                _ => vreinterpretq_u8_s16(vmaxq_s16(
-                    vreinterpretq_s16_u8(a),
-                    vreinterpretq_s16_u8(b),
-                )),
-            }
-        }
-    }
-
-    /// Writes 1 or 0 for bytes of -1 or 0.
-    #[inline(always)]
-    fn write(self, answers: V, with: &With<V>, out: &mut [MaybeUninit<bool>; 16]) {
-        // SAFETY: see above; `out` has 16 bytes.
-        unsafe { vst1q_u8(out.as_mut_ptr().cast(), self.and(answers, with.one_byte)) }
+        if W == 1 { self.sort::<1>(a, b)[1] } else { self.sort::<2>(a, b)[1] }
     }
 }

@@ -4,15 +4,14 @@
 use core::arch::aarch64::*;
 use core::arch::asm;
 
-use super::{Neon, V};
-use crate::isa::{Isa, With, op};
+use super::{Neon, V, of_u16s, u16s};
+use crate::isa::{Isa, Register, With, op};
 use crate::lines::Line;
 
-// SAFETY of all blocks below: `self` proves NEON, which is all that the intrinsics ask for.
 impl Neon {
     /// -1 or 0 for each of 16 elements of a block, in bytes.
     #[inline(always)]
-    pub(super) fn packed<const W: usize, const OP: u8>(
+    pub(super) fn hit_bytes<const W: usize, const OP: u8>(
         self,
         bytes: &[u8],
         quarter: usize,
@@ -29,11 +28,17 @@ impl Neon {
         self.narrow(low, high)
     }
 
-    /// The low byte of each 16-bit lane of `a` and then of `b`.
+    /// The even bytes of `a` and then of `b`: hits in lanes half as wide.
     #[inline(always)]
     pub(super) fn narrow(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves NEON.
         unsafe { vuzp1q_u8(a, b) }
+    }
+
+    /// The hits of four registers, in lanes a quarter as wide.
+    #[inline(always)]
+    pub(super) fn narrow_four(self, [a, b, c, d]: [V; 4]) -> V {
+        self.narrow(self.narrow(a, b), self.narrow(c, d))
     }
 
     /// The hits of the 16 bytes at `at`.
@@ -54,81 +59,30 @@ impl Neon {
             let masked = self.and(self.tops::<W>(bytes, eighth), with.top);
             return self.equal::<2>(masked, with.top);
         }
-        let at = 8 * W * eighth;
+        let hits = |i: usize| self.hits_at::<W, OP>(bytes, 8 * W * eighth + 16 * i, with);
         match W {
-            2 => self.hits_at::<W, OP>(bytes, at, with),
-            4 => {
-                let (low, high) = (
-                    self.hits_at::<W, OP>(bytes, at, with),
-                    self.hits_at::<W, OP>(bytes, at + 16, with),
-                );
-                self.low_halves::<4>(low, high)
-            }
-            _ => {
-                let [a, b, c, d] = [
-                    self.hits_at::<W, OP>(bytes, at, with),
-                    self.hits_at::<W, OP>(bytes, at + 16, with),
-                    self.hits_at::<W, OP>(bytes, at + 32, with),
-                    self.hits_at::<W, OP>(bytes, at + 48, with),
-                ];
-                self.low_halves::<4>(self.low_halves::<8>(a, b), self.low_halves::<8>(c, d))
-            }
+            2 => hits(0),
+            4 => self.narrow(hits(0), hits(1)),
+            _ => self.narrow_four([hits(0), hits(1), hits(2), hits(3)]),
         }
     }
 
     /// The top 16 bits of each of 8 elements. For elements of one byte, all of 16 elements.
     #[inline(always)]
     fn tops<const W: usize>(self, bytes: &[u8], part: usize) -> V {
+        let load = |i: usize| self.load(bytes, 8 * W.max(2) * part + 16 * i);
         match W {
-            1 | 2 => self.load(bytes, 16 * part),
-            4 => {
-                let at = 32 * part;
-                self.high_halves::<4>(self.load(bytes, at), self.load(bytes, at + 16))
-            }
-            _ => {
-                let at = 64 * part;
-                let low = self.high_halves::<8>(self.load(bytes, at), self.load(bytes, at + 16));
-                let high =
-                    self.high_halves::<8>(self.load(bytes, at + 32), self.load(bytes, at + 48));
-                self.high_halves::<4>(low, high)
-            }
+            1 | 2 => load(0),
+            4 => self.tops_of(load(0), load(1)),
+            _ => self.tops_of(self.tops_of(load(0), load(1)), self.tops_of(load(2), load(3))),
         }
     }
 
-    /// The low half of each lane of `a` and then of `b`.
+    /// The odd 16-bit lanes of `a` and then of `b`: the high halves of 32-bit lanes.
     #[inline(always)]
-    pub(super) fn low_halves<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                4 => vreinterpretq_u8_u16(vuzp1q_u16(
-                    vreinterpretq_u16_u8(a),
-                    vreinterpretq_u16_u8(b),
-                )),
-                _ => vreinterpretq_u8_u32(vuzp1q_u32(
-                    vreinterpretq_u32_u8(a),
-                    vreinterpretq_u32_u8(b),
-                )),
-            }
-        }
-    }
-
-    /// The high half of each lane of `a` and then of `b`.
-    #[inline(always)]
-    fn high_halves<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                4 => vreinterpretq_u8_u16(vuzp2q_u16(
-                    vreinterpretq_u16_u8(a),
-                    vreinterpretq_u16_u8(b),
-                )),
-                _ => vreinterpretq_u8_u32(vuzp2q_u32(
-                    vreinterpretq_u32_u8(a),
-                    vreinterpretq_u32_u8(b),
-                )),
-            }
-        }
+    fn tops_of(self, a: V, b: V) -> V {
+        // SAFETY: `self` proves NEON.
+        unsafe { of_u16s(vuzp2q_u16(u16s(a), u16s(b))) }
     }
 
     /// The greatest tops of a line in each lane, masked and, with `FLIP`, xored with `flip`.
@@ -162,8 +116,7 @@ impl Neon {
         let low = self.pair_sums(self.and(a, weights), self.and(b, weights));
         let high = self.pair_sums(self.and(c, weights), self.and(d, weights));
         let sums = self.pair_sums(low, high);
-        // SAFETY: see above.
-        unsafe { vgetq_lane_u64::<0>(vreinterpretq_u64_u8(self.pair_sums(sums, sums))) }
+        self.low(self.pair_sums(sums, sums))
     }
 
     /// The sums of adjacent bytes of `a`, then of `b`. In assembly, since LLVM replaces the
@@ -171,8 +124,7 @@ impl Neon {
     #[inline(always)]
     fn pair_sums(self, a: V, b: V) -> V {
         let sums;
-        // SAFETY: `self` proves NEON; the instruction reads and writes nothing except the registers
-        // named.
+        // SAFETY: `self` proves NEON. The instruction reads and writes only the registers named.
         unsafe {
             asm!(
                 "addp {0:v}.16b, {1:v}.16b, {2:v}.16b",

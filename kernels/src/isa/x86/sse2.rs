@@ -34,25 +34,24 @@ impl Compiled for Sse2 {
 
 type V = __m128i;
 
-// SAFETY of all blocks below: the target has SSE2, or this module would not be compiled. Loads and
-// stores ask for no alignment; each reads or writes one array, as long as the register or the part
-// of it that is loaded or stored.
 impl Isa for Sse2 {
     type V = V;
     /// -1 in every lane that is a hit, else 0.
     type Hits = V;
     const BYTES: usize = 16;
+    /// Few CPUs with SSE2 lack AVX2, so its code is small.
+    const GROUPS: bool = false;
 
     #[inline(always)]
     fn load(self, bytes: &[u8], at: usize) -> V {
         let bytes: &[u8; 16] = bytes[at..].first_chunk().unwrap();
-        // SAFETY: see above.
+        // SAFETY: `self` proves SSE2. The load takes 16 bytes at any address.
         unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
     }
 
     #[inline(always)]
     fn splat<const W: usize>(self, bits: u64) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves SSE2.
         unsafe {
             match W {
                 1 => _mm_set1_epi8(bits as i8),
@@ -65,19 +64,19 @@ impl Isa for Sse2 {
 
     #[inline(always)]
     fn and(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves SSE2.
         unsafe { _mm_and_si128(a, b) }
     }
 
     #[inline(always)]
     fn xor(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves SSE2.
         unsafe { _mm_xor_si128(a, b) }
     }
 
     #[inline(always)]
     fn equal<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves SSE2.
         unsafe {
             match W {
                 1 => _mm_cmpeq_epi8(a, b),
@@ -94,7 +93,7 @@ impl Isa for Sse2 {
 
     #[inline(always)]
     fn greater<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves SSE2.
         unsafe {
             match W {
                 1 => _mm_cmpgt_epi8(a, b),
@@ -115,8 +114,6 @@ impl Isa for Sse2 {
         self.sub::<W>(masked, self.and(self.greater::<W>(self.splat::<1>(0), x), tilt))
     }
 
-    const COUNTERS_FROM: usize = usize::MAX;
-
     /// Subtracts -1, so `one` is not needed.
     #[inline(always)]
     fn add<const W: usize>(self, counts: V, hits: V, _: V) -> V {
@@ -125,7 +122,7 @@ impl Isa for Sse2 {
 
     #[inline(always)]
     fn sum(self, [a, b]: [V; 2]) -> usize {
-        // SAFETY: see above.
+        // SAFETY: `self` proves SSE2.
         unsafe {
             // The sum of two counters may exceed a byte.
             let zero = _mm_setzero_si128();
@@ -134,12 +131,10 @@ impl Isa for Sse2 {
         }
     }
 
-    /// Few CPUs with SSE2 lack AVX2, so its code is small.
-    const GROUPS: bool = false;
-
     /// SSE2 cannot compare 8 bytes at once, so lanes of 4 bytes are compared: both halves of an
-    /// element. Only the upper half counts: an element may be above the limit if its upper half is at
-    /// least the upper half of `limit + 1`. No lower half is above its limit, the greatest integer.
+    /// element. Only the upper half counts: an element may be above the limit if its upper half is
+    /// at least the upper half of `limit + 1`. No lower half is above its limit, the greatest
+    /// integer.
     #[inline(always)]
     fn screen<const W: usize>(self, Screen { mask, flip, mut limit }: Screen) -> [V; 3] {
         if W == 8 {
@@ -176,28 +171,14 @@ impl Isa for Sse2 {
     #[inline(always)]
     fn line_bits<const W: usize, const OP: u8>(self, line: &Line, with: &With<V>) -> u64 {
         let [a, b, c, d] = self.line_hits::<W, OP>(line, with);
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => {
-                    let (low, high) = (signs(a) | signs(b) << 16, signs(c) | signs(d) << 16);
-                    low | high << 32
-                }
-                2 => signs(_mm_packs_epi16(a, b)) | signs(_mm_packs_epi16(c, d)) << 16,
-                4 => {
-                    let (low, high) = (_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
-                    signs(_mm_packs_epi16(low, high))
-                }
-                _ => signs(_mm_packs_epi16(self.eights([a, b, c, d]), _mm_setzero_si128())),
-            }
+        let bits = |low, high| self.lane_bits::<1>(low) | self.lane_bits::<1>(high) << 16;
+        match W {
+            1 => bits(a, b) | bits(c, d) << 32,
+            2 => bits(self.narrow(a, b), self.narrow(c, d)),
+            4 => self.lane_bits::<1>(self.narrow_four([a, b, c, d])),
+            _ => self.lane_bits::<2>(self.narrow_four([a, b, c, d])),
         }
     }
-
-    const BITS_BY_LINES: usize = usize::MAX;
-    const ALIKE: bool = true;
-
-    const MASKS_ALIKE: bool = true;
-    const GROUP_OF_8: usize = 1;
 
     #[inline(always)]
     fn answer_line<const W: usize, const OP: u8>(
@@ -208,29 +189,23 @@ impl Isa for Sse2 {
         at: usize,
     ) {
         let [a, b, c, d] = self.line_hits::<W, OP>(line, with);
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => {
-                    let quarters = places::<64>(out, at).as_chunks_mut().0;
-                    for (hits, quarter) in [a, b, c, d].into_iter().zip(quarters) {
-                        store(self.and(hits, with.one_byte), quarter);
-                    }
+        let one = with.one_byte;
+        match W {
+            1 => {
+                let quarters = places::<64>(out, at).as_chunks_mut().0;
+                for (hits, quarter) in [a, b, c, d].into_iter().zip(quarters) {
+                    self.write(self.and(hits, one), quarter);
                 }
-                2 => {
-                    let halves = places::<32>(out, at).as_chunks_mut().0;
-                    store(self.and(_mm_packs_epi16(a, b), with.one_byte), &mut halves[0]);
-                    store(self.and(_mm_packs_epi16(c, d), with.one_byte), &mut halves[1]);
-                }
-                4 => {
-                    let (low, high) = (_mm_packs_epi32(a, b), _mm_packs_epi32(c, d));
-                    let packed = _mm_packs_epi16(low, high);
-                    store(self.and(packed, with.one_byte), places(out, at));
-                }
-                _ => {
-                    let packed = _mm_packs_epi16(self.eights([a, b, c, d]), _mm_setzero_si128());
-                    spread_bytes(self.low(packed), places::<8>(out, at));
-                }
+            }
+            2 => {
+                let halves = places::<32>(out, at).as_chunks_mut().0;
+                self.write(self.and(self.narrow(a, b), one), &mut halves[0]);
+                self.write(self.and(self.narrow(c, d), one), &mut halves[1]);
+            }
+            4 => self.write(self.and(self.narrow_four([a, b, c, d]), one), places(out, at)),
+            _ => {
+                let halves = self.narrow_four([a, b, c, d]);
+                spread_bytes(self.low(self.narrow(halves, halves)), places::<8>(out, at));
             }
         }
     }
@@ -238,7 +213,7 @@ impl Isa for Sse2 {
     #[inline(always)]
     fn fill(self, answer: V, out: &mut [MaybeUninit<bool>; 64]) {
         for quarter in out.as_chunks_mut().0 {
-            store(answer, quarter);
+            self.write(answer, quarter);
         }
     }
 }
@@ -248,78 +223,68 @@ impl Register for Sse2 {
 
     #[inline(always)]
     fn pair(self, low: u64, high: u64) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves SSE2.
         unsafe { _mm_set_epi64x(high.cast_signed(), low.cast_signed()) }
     }
 
     #[inline(always)]
     fn either(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves SSE2.
         unsafe { _mm_or_si128(a, b) }
     }
 
     #[inline(always)]
-    fn within(self, hits: V, lanes: V) -> V {
-        self.and(hits, lanes)
-    }
-
-    #[inline(always)]
     fn is_any(self, hits: V) -> bool {
-        signs(hits) != 0
+        self.lane_bits::<1>(hits) != 0
     }
 
     #[inline(always)]
     fn lane_bits<const W: usize>(self, hits: V) -> u64 {
-        // SAFETY: see above.
-        unsafe {
+        // SAFETY: `self` proves SSE2.
+        let bits = unsafe {
             match W {
-                1 => signs(hits),
-                2 => signs(_mm_packs_epi16(hits, _mm_setzero_si128())),
-                4 => _mm_movemask_ps(_mm_castsi128_ps(hits)) as u64,
-                _ => _mm_movemask_pd(_mm_castsi128_pd(hits)) as u64,
+                1 => _mm_movemask_epi8(hits),
+                2 => _mm_movemask_epi8(_mm_packs_epi16(hits, _mm_setzero_si128())),
+                4 => _mm_movemask_ps(_mm_castsi128_ps(hits)),
+                _ => _mm_movemask_pd(_mm_castsi128_pd(hits)),
             }
-        }
+        };
+        bits as u64
     }
 
     #[inline(always)]
     fn ones<const W: usize>(self, hits: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            let packed = match W {
-                1 => hits,
-                2 => _mm_packs_epi16(hits, hits),
-                8 => {
-                    let packed = _mm_packs_epi32(hits, hits);
-                    let packed = _mm_packs_epi16(packed, packed);
-                    _mm_packs_epi16(packed, packed)
-                }
-                _ => {
-                    let packed = _mm_packs_epi32(hits, hits);
-                    _mm_packs_epi16(packed, packed)
-                }
-            };
-            self.and(packed, _mm_set1_epi8(1))
-        }
+        let bytes = match W {
+            1 => hits,
+            2 => self.narrow(hits, hits),
+            4 => self.narrow_four([hits; 4]),
+            _ => {
+                let halves = self.narrow_four([hits; 4]);
+                self.narrow(halves, halves)
+            }
+        };
+        self.and(bytes, self.splat::<1>(1))
     }
 
     #[inline(always)]
     fn low(self, v: V) -> u64 {
         let mut word = [0; 8];
-        // SAFETY: see above.
+        // SAFETY: `self` proves SSE2. The store takes 8 bytes at any address.
         unsafe { _mm_storel_epi64(word.as_mut_ptr().cast(), v) }
         u64::from_le_bytes(word)
     }
 
     #[inline(always)]
     fn write(self, ones: V, out: &mut [MaybeUninit<bool>; 16]) {
-        store(ones, out);
+        // SAFETY: `self` proves SSE2. The store takes 16 bytes at any address.
+        unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), ones) }
     }
 }
 
 impl Sse2 {
     #[inline(always)]
     fn sub<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves SSE2.
         unsafe {
             match W {
                 1 => _mm_sub_epi8(a, b),
@@ -337,24 +302,18 @@ impl Sse2 {
         [at(0), at(16), at(32), at(48)]
     }
 
-    /// The hits of four registers of lanes of 8 bytes, in lanes of 2 bytes.
+    /// The hits of `a` and then of `b`, from lanes of 2 bytes into bytes.
     #[inline(always)]
-    fn eights(self, [a, b, c, d]: [V; 4]) -> V {
-        // Both halves of a lane are alike, and stay so.
-        // SAFETY: see above.
+    fn narrow(self, a: V, b: V) -> V {
+        // SAFETY: `self` proves SSE2.
+        unsafe { _mm_packs_epi16(a, b) }
+    }
+
+    /// The hits of four registers, from lanes of 4 bytes into bytes, or of 8 bytes into 2 bytes:
+    /// both halves of a lane are alike, and stay so.
+    #[inline(always)]
+    fn narrow_four(self, [a, b, c, d]: [V; 4]) -> V {
+        // SAFETY: `self` proves SSE2.
         unsafe { _mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d)) }
     }
-}
-
-/// Bit `i` is the sign of byte `i`.
-#[inline(always)]
-fn signs(v: V) -> u64 {
-    // SAFETY: see above.
-    unsafe { _mm_movemask_epi8(v) as u64 }
-}
-
-#[inline(always)]
-fn store(answers: V, out: &mut [MaybeUninit<bool>; 16]) {
-    // SAFETY: see above; `out` has 16 bytes.
-    unsafe { _mm_storeu_si128(out.as_mut_ptr().cast(), answers) }
 }

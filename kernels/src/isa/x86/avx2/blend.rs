@@ -1,26 +1,40 @@
 //! Chooses between lanes, and orders them.
 
 use super::{Avx2, V};
-#[cfg(feature = "stats")]
 use crate::isa::Isa;
 use crate::isa::lanes::Blend;
 #[cfg(feature = "stats")]
 use crate::isa::lanes::{Extremes, powers};
 use crate::isa::x86::intrinsics::*;
 
-// SAFETY of all blocks below: `self` proves the features that the intrinsics ask for.
 impl Blend for Avx2 {
     #[inline(always)]
     fn store(self, v: V, bytes: &mut [u8], at: usize) {
         let bytes: &mut [u8; 32] = bytes[at..].first_chunk_mut().unwrap();
-        // SAFETY: see above; `bytes` are as long as a register.
+        // SAFETY: `self` proves AVX2. The store takes 32 bytes at any address.
         unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), v) }
     }
 
     #[inline(always)]
     fn blend<const W: usize>(self, a: V, b: V, hits: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX2.
         unsafe { _mm256_blendv_epi8(a, b, hits) }
+    }
+
+    #[inline(always)]
+    fn sort<const W: usize>(self, a: V, b: V) -> [V; 2] {
+        // SAFETY: `self` proves AVX2.
+        unsafe {
+            match W {
+                1 => [_mm256_min_epi8(a, b), _mm256_max_epi8(a, b)],
+                2 => [_mm256_min_epi16(a, b), _mm256_max_epi16(a, b)],
+                4 => [_mm256_min_epi32(a, b), _mm256_max_epi32(a, b)],
+                _ => {
+                    let above = self.greater::<8>(a, b);
+                    [self.blend::<8>(a, b, above), self.blend::<8>(b, a, above)]
+                }
+            }
+        }
     }
 }
 
@@ -30,7 +44,7 @@ impl Extremes for Avx2 {
     fn lanes_of<const W: usize>(self, bits: u64) -> V {
         let powers = self.load(const { &powers::<W, 32>() }, 0);
         let lanes = match W {
-            // SAFETY: see above.
+            // SAFETY: `self` proves AVX2.
             1 => unsafe {
                 // Byte `i` of the bits, for the lanes of its bits. Each half of a register has its
                 // own copy of the bits.
@@ -45,7 +59,7 @@ impl Extremes for Avx2 {
 
     #[inline(always)]
     fn signed<const W: usize>(self, x: V, m: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX2.
         unsafe {
             match W {
                 1 => _mm256_sign_epi8(m, x),
@@ -61,7 +75,7 @@ impl Extremes for Avx2 {
 
     #[inline(always)]
     fn moved<const N: usize>(self, v: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX2.
         unsafe {
             match N {
                 1 => _mm256_bsrli_epi128::<1>(v),
@@ -69,32 +83,6 @@ impl Extremes for Avx2 {
                 4 => _mm256_bsrli_epi128::<4>(v),
                 8 => _mm256_bsrli_epi128::<8>(v),
                 _ => _mm256_permute2x128_si256::<1>(v, v),
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn higher<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => _mm256_max_epi8(a, b),
-                2 => _mm256_max_epi16(a, b),
-                4 => _mm256_max_epi32(a, b),
-                _ => self.blend::<8>(a, b, self.greater::<8>(b, a)),
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn lower<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => _mm256_min_epi8(a, b),
-                2 => _mm256_min_epi16(a, b),
-                4 => _mm256_min_epi32(a, b),
-                _ => self.blend::<8>(a, b, self.greater::<8>(a, b)),
             }
         }
     }

@@ -7,9 +7,11 @@ mod scale;
 
 use core::mem::MaybeUninit;
 
+use pack::in_order;
+
 use crate::isa::x86::cpuid::has_f16c;
 use crate::isa::x86::intrinsics::*;
-use crate::isa::x86::screen::Greatest;
+use crate::isa::x86::screen::{greatest, limits};
 use crate::isa::{Isa, With, op};
 use crate::lines::{Block, Line, Places, places};
 use crate::mask_out::spread_eight;
@@ -27,6 +29,8 @@ impl Compiled for Avx2 {
     const NAME: &'static str = "avx2";
     const SKIPS_FROM: usize = 2048;
 
+    // Not inlined: it is called for AVX-512 too, and each of them for a name and without a name.
+    #[inline(never)]
     fn detect() -> bool {
         cpu::get() && has_f16c()
     }
@@ -43,9 +47,6 @@ impl Compiled for Avx2 {
 
 type V = __m256i;
 
-// SAFETY of all blocks below, unless they say more: `self` proves the features that the intrinsics
-// ask for. Loads and stores ask for no alignment; each reads or writes one array, as long as a
-// register.
 impl Isa for Avx2 {
     type V = V;
     /// -1 in every lane that is a hit, else 0.
@@ -55,13 +56,13 @@ impl Isa for Avx2 {
     #[inline(always)]
     fn load(self, bytes: &[u8], at: usize) -> V {
         let bytes: &[u8; 32] = bytes[at..].first_chunk().unwrap();
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX2. The load takes 32 bytes at any address.
         unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
     }
 
     #[inline(always)]
     fn splat<const W: usize>(self, bits: u64) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX2.
         unsafe {
             match W {
                 1 => _mm256_set1_epi8(bits as i8),
@@ -74,19 +75,19 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn and(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX2.
         unsafe { _mm256_and_si256(a, b) }
     }
 
     #[inline(always)]
     fn xor(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX2.
         unsafe { _mm256_xor_si256(a, b) }
     }
 
     #[inline(always)]
     fn equal<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX2.
         unsafe {
             match W {
                 1 => _mm256_cmpeq_epi8(a, b),
@@ -99,7 +100,7 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn greater<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX2.
         unsafe {
             match W {
                 1 => _mm256_cmpgt_epi8(a, b),
@@ -116,8 +117,6 @@ impl Isa for Avx2 {
         self.sub::<W>(masked, self.and(negative, tilt))
     }
 
-    const COUNTERS_FROM: usize = 512;
-
     /// Subtracts -1, so `one` is not needed.
     #[inline(always)]
     fn add<const W: usize>(self, counts: V, hits: V, _: V) -> V {
@@ -127,7 +126,7 @@ impl Isa for Avx2 {
     #[inline(always)]
     fn sum(self, [a, b]: [V; 2]) -> usize {
         let mut lanes = [0u64; 4];
-        // SAFETY: see above; `lanes` has 32 bytes.
+        // SAFETY: `self` proves AVX2. The store takes 32 bytes at any address.
         unsafe {
             let sums = _mm256_sad_epu8(_mm256_add_epi8(a, b), _mm256_setzero_si256());
             _mm256_storeu_si256(lanes.as_mut_ptr().cast(), sums);
@@ -135,11 +134,9 @@ impl Isa for Avx2 {
         lanes.iter().sum::<u64>() as usize
     }
 
-    const GROUPS: bool = true;
-
     #[inline(always)]
     fn screen<const W: usize>(self, screen: Screen) -> [V; 3] {
-        self.limits::<W>(screen)
+        limits::<_, W>(self, screen)
     }
 
     #[inline(always)]
@@ -148,39 +145,22 @@ impl Isa for Avx2 {
         lines: impl IntoIterator<Item = &'x Line>,
         [mask, flip, limit]: [V; 3],
     ) -> bool {
-        let greatest = self.greatest::<W, FLIP>(lines, mask, flip);
-        if W == 8 {
-            let below = self.greater::<4>(limit, greatest);
-            // SAFETY: see above.
-            let halves = unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(below)) };
-            return halves & 0xAA != 0xAA;
+        let greatest = greatest::<_, W, FLIP>(self, lines, mask, flip);
+        match W {
+            8 => self.signs::<4>(self.greater::<4>(limit, greatest)) & 0xAA != 0xAA,
+            _ => self.signs::<1>(self.greater::<W>(greatest, limit)) != 0,
         }
-        self.signs(self.greater::<W>(greatest, limit)) != 0
     }
 
     #[inline(always)]
     fn line_bits<const W: usize, const OP: u8>(self, line: &Line, with: &With<V>) -> u64 {
         let a = self.hits::<W, OP>(self.load(line, 0), with);
         let b = self.hits::<W, OP>(self.load(line, 32), with);
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => self.signs(a) | self.signs(b) << 32,
-                2 => self.signs(self.in_order(_mm256_packs_epi16(a, b))),
-                4 => {
-                    let a = _mm256_movemask_ps(_mm256_castsi256_ps(a)) as u64;
-                    a | (_mm256_movemask_ps(_mm256_castsi256_ps(b)) as u64) << 8
-                }
-                _ => {
-                    let a = _mm256_movemask_pd(_mm256_castsi256_pd(a)) as u64;
-                    a | (_mm256_movemask_pd(_mm256_castsi256_pd(b)) as u64) << 4
-                }
-            }
+        match W {
+            2 => self.signs::<1>(self.narrow(a, b)),
+            _ => self.signs::<W>(a) | self.signs::<W>(b) << (32 / W),
         }
     }
-
-    const BITS_BY_LINES: usize = 0;
-    const ALIKE: bool = false;
 
     #[inline(always)]
     fn pack<const W: usize, const OP: u8>(
@@ -193,20 +173,15 @@ impl Isa for Avx2 {
         for (half, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
             let bits = if OP == op::ONES {
                 let missing = self.missing::<W>(bytes, half, with.top);
-                // Inverted as a number, since the vector ports are what this loop waits for.
-                // SAFETY: see above.
-                let opposite = unsafe { _mm256_cvtsi256_si32(with.opposite) };
-                self.signs(self.equal::<1>(missing, self.splat::<1>(0))) as u32
-                    ^ opposite.cast_unsigned()
+                let bits = self.signs::<1>(self.equal::<1>(missing, self.splat::<1>(0)));
+                // Inverts a number, since the vector ports are what this loop waits for.
+                bits ^ with.opposite
             } else {
-                self.signs(self.packed::<W, OP>(bytes, half, with)) as u32
+                self.signs::<1>(self.hit_bytes::<W, OP>(bytes, half, with))
             };
-            *out = bits.to_le_bytes();
+            *out = (bits as u32).to_le_bytes();
         }
     }
-
-    const MASKS_ALIKE: bool = false;
-    const GROUP_OF_8: usize = 4;
 
     #[inline(always)]
     fn answer_group<const W: usize, const OP: u8>(
@@ -217,17 +192,14 @@ impl Isa for Avx2 {
     ) {
         let bytes = lines.as_flattened();
         for (i, out) in out.as_chunks_mut().0.iter_mut().enumerate() {
-            // SAFETY: see above.
+            let one = with.one_byte;
+            // SAFETY: `self` proves AVX2.
             let answers = unsafe {
                 match OP {
                     // Saturates: 1 - 0 is 1, 1 - anything else is 0.
-                    op::ONES => {
-                        _mm256_subs_epu8(with.one_byte, self.missing::<W>(bytes, i, with.top))
-                    }
-                    op::NOT_ONES => {
-                        _mm256_min_epu8(with.one_byte, self.missing::<W>(bytes, i, with.top))
-                    }
-                    _ => self.and(self.packed::<W, OP>(bytes, i, with), with.one_byte),
+                    op::ONES => _mm256_subs_epu8(one, self.missing::<W>(bytes, i, with.top)),
+                    op::NOT_ONES => _mm256_min_epu8(one, self.missing::<W>(bytes, i, with.top)),
+                    _ => self.and(self.hit_bytes::<W, OP>(bytes, i, with), one),
                 }
             };
             self.write(answers, out);
@@ -247,27 +219,21 @@ impl Isa for Avx2 {
         }
         let a = self.hits::<W, OP>(self.load(line, 0), with);
         let b = self.hits::<W, OP>(self.load(line, 32), with);
-        // SAFETY: see above; 16 bytes are stored into an array of 16 bytes.
-        unsafe {
-            match W {
-                1 => {
-                    let halves = places::<64>(out, at).as_chunks_mut().0;
-                    self.write(self.and(a, with.one_byte), &mut halves[0]);
-                    self.write(self.and(b, with.one_byte), &mut halves[1]);
-                }
-                2 => {
-                    let packed = self.in_order(_mm256_packs_epi16(a, b));
-                    self.write(self.and(packed, with.one_byte), places(out, at));
-                }
-                _ => {
-                    let packed = _mm256_packs_epi32(a, b);
-                    let index = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-                    let packed = _mm256_packs_epi16(packed, packed);
-                    let packed = _mm256_permutevar8x32_epi32(packed, index);
-                    let answers = _mm256_castsi256_si128(self.and(packed, with.one_byte));
-                    _mm_storeu_si128(places::<16>(out, at).as_mut_ptr().cast(), answers);
-                }
+        let one = with.one_byte;
+        match W {
+            1 => {
+                let halves = places::<64>(out, at).as_chunks_mut().0;
+                self.write(self.and(a, one), &mut halves[0]);
+                self.write(self.and(b, one), &mut halves[1]);
             }
+            2 => self.write(self.and(self.narrow(a, b), one), places(out, at)),
+            // SAFETY: `self` proves AVX2. The store takes 16 bytes at any address.
+            _ => unsafe {
+                let packed = _mm256_packs_epi32(a, b);
+                let packed = in_order::<4>(_mm256_packs_epi16(packed, packed));
+                let answers = _mm256_castsi256_si128(self.and(packed, one));
+                _mm_storeu_si128(places::<16>(out, at).as_mut_ptr().cast(), answers);
+            },
         }
     }
 
@@ -279,24 +245,10 @@ impl Isa for Avx2 {
     }
 }
 
-impl Greatest for Avx2 {
-    #[inline(always)]
-    fn max<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => _mm256_max_epi8(a, b),
-                2 => _mm256_max_epi16(a, b),
-                _ => _mm256_max_epi32(a, b),
-            }
-        }
-    }
-}
-
 impl Avx2 {
     #[inline(always)]
     fn sub<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX2.
         unsafe {
             match W {
                 1 => _mm256_sub_epi8(a, b),
@@ -307,16 +259,30 @@ impl Avx2 {
         }
     }
 
-    /// Bit `i` is the sign of byte `i`.
+    /// Bit `i` is the sign of lane `i`. There is no instruction for `W` of 2.
     #[inline(always)]
-    fn signs(self, v: V) -> u64 {
-        // SAFETY: see above.
-        u64::from(unsafe { _mm256_movemask_epi8(v) }.cast_unsigned())
+    fn signs<const W: usize>(self, v: V) -> u64 {
+        // SAFETY: `self` proves AVX2.
+        let bits = unsafe {
+            match W {
+                1 => _mm256_movemask_epi8(v),
+                4 => _mm256_movemask_ps(_mm256_castsi256_ps(v)),
+                _ => _mm256_movemask_pd(_mm256_castsi256_pd(v)),
+            }
+        };
+        bits.cast_unsigned().into()
+    }
+
+    /// The hits of `a` and then of `b`, from lanes of 2 bytes into bytes.
+    #[inline(always)]
+    fn narrow(self, a: V, b: V) -> V {
+        // SAFETY: `self` proves AVX2.
+        unsafe { in_order::<2>(_mm256_packs_epi16(a, b)) }
     }
 
     #[inline(always)]
     fn write(self, answers: V, out: &mut [MaybeUninit<bool>; 32]) {
-        // SAFETY: see above; `out` has 32 bytes.
+        // SAFETY: `self` proves AVX2. The store takes 32 bytes at any address.
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), answers) }
     }
 }

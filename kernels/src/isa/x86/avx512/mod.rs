@@ -8,17 +8,15 @@ mod scale;
 use core::arch::asm;
 use core::mem::MaybeUninit;
 
-use crate::isa::x86::cpuid::has_f16c;
+use crate::isa::x86::avx2::Avx2;
 use crate::isa::x86::intrinsics::*;
-use crate::isa::x86::screen::Greatest;
+use crate::isa::x86::screen::{greatest, limits};
 use crate::isa::{Isa, With, op};
 use crate::lines::{Line, Places, places};
 use crate::question::{Compiled, On};
 use crate::rule::Screen;
 
-cpufeatures::new!(
-    cpu, "avx512f", "avx512bw", "avx512vl", "avx512dq", "fma", "avx2", "popcnt", "bmi1", "bmi2"
-);
+cpufeatures::new!(cpu, "avx512f", "avx512bw", "avx512vl", "avx512dq", "fma");
 
 /// Proves that the CPU has AVX-512 F, BW, VL and DQ, FMA, F16C, AVX2, POPCNT, BMI1 and BMI2. Only
 /// `answer` makes a token. To call `answer` is unsafe on a CPU without these.
@@ -30,7 +28,7 @@ impl Compiled for Avx512 {
     const SKIPS_FROM: usize = 8192;
 
     fn detect() -> bool {
-        cpu::get() && has_f16c()
+        Avx2::detect() && cpu::get()
     }
 
     // `detect` asks for these features, and for FMA and F16C, which the compiler takes AVX-512 F to
@@ -74,25 +72,24 @@ masked_add! {
     masked_add_64 "vpaddq" u8;
 }
 
-// SAFETY of all blocks below, unless they say more: `self` proves the features that the intrinsics
-// ask for. Loads and stores ask for no alignment; each reads or writes one array, as long as a
-// register.
 impl Isa for Avx512 {
     type V = V;
     /// Bit `i` for lane `i`.
     type Hits = u64;
     const BYTES: usize = 64;
+    const MASK_REGISTERS: bool = true;
+    const COUNTERS_FROM: usize = 1024;
 
     #[inline(always)]
     fn load(self, bytes: &[u8], at: usize) -> V {
         let bytes: &Line = bytes[at..].first_chunk().unwrap();
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512 F. The load takes 64 bytes at any address.
         unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
     }
 
     #[inline(always)]
     fn splat<const W: usize>(self, bits: u64) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512 F and BW.
         unsafe {
             match W {
                 1 => _mm512_set1_epi8(bits as i8),
@@ -105,19 +102,19 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn and(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512 F and BW.
         unsafe { _mm512_and_si512(a, b) }
     }
 
     #[inline(always)]
     fn xor(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512 F and BW.
         unsafe { _mm512_xor_si512(a, b) }
     }
 
     #[inline(always)]
     fn equal<const W: usize>(self, a: V, b: V) -> u64 {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512 F and BW.
         unsafe {
             match W {
                 1 => _mm512_cmpeq_epi8_mask(a, b),
@@ -130,7 +127,7 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn greater<const W: usize>(self, a: V, b: V) -> u64 {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512 F and BW.
         unsafe {
             match W {
                 1 => _mm512_cmpgt_epi8_mask(a, b),
@@ -143,22 +140,12 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn tilt<const W: usize>(self, masked: V, x: V, tilt: V) -> V {
-        // SAFETY: see above.
-        unsafe {
-            match W {
-                1 => _mm512_mask_sub_epi8(masked, _mm512_movepi8_mask(x), masked, tilt),
-                2 => _mm512_mask_sub_epi16(masked, _mm512_movepi16_mask(x), masked, tilt),
-                4 => _mm512_mask_sub_epi32(masked, _mm512_movepi32_mask(x), masked, tilt),
-                _ => _mm512_mask_sub_epi64(masked, _mm512_movepi64_mask(x), masked, tilt),
-            }
-        }
+        self.minus::<W>(x, masked, tilt, masked)
     }
-
-    const COUNTERS_FROM: usize = 1024;
 
     #[inline(always)]
     fn add<const W: usize>(self, counts: V, hits: u64, one: V) -> V {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512 F and BW.
         unsafe {
             match W {
                 1 => masked_add_8(counts, hits, one),
@@ -171,18 +158,16 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn sum(self, [a, b]: [V; 2]) -> usize {
-        // SAFETY: see above.
+        // SAFETY: `self` proves AVX-512 F and BW.
         unsafe {
             let sums = _mm512_sad_epu8(_mm512_add_epi8(a, b), _mm512_setzero_si512());
             _mm512_reduce_add_epi64(sums) as usize
         }
     }
 
-    const GROUPS: bool = true;
-
     #[inline(always)]
     fn screen<const W: usize>(self, screen: Screen) -> [V; 3] {
-        self.limits::<W>(screen)
+        limits::<_, W>(self, screen)
     }
 
     #[inline(always)]
@@ -191,11 +176,11 @@ impl Isa for Avx512 {
         lines: impl IntoIterator<Item = &'x Line>,
         [mask, flip, limit]: [V; 3],
     ) -> bool {
-        let greatest = self.greatest::<W, FLIP>(lines, mask, flip);
+        let greatest = greatest::<_, W, FLIP>(self, lines, mask, flip);
         if W == 8 {
             // Compares the upper halves under a mask: a comparison and a negation would take two
             // steps.
-            // SAFETY: see above.
+            // SAFETY: `self` proves AVX-512 F and BW.
             return unsafe { _mm512_mask_cmple_epi32_mask(0xAAAA, limit, greatest) } != 0;
         }
         self.greater::<W>(greatest, limit) != 0
@@ -206,12 +191,6 @@ impl Isa for Avx512 {
         self.hits::<W, OP>(self.load(line, 0), with)
     }
 
-    const BITS_BY_LINES: usize = 511;
-    const ALIKE: bool = true;
-
-    const MASKS_ALIKE: bool = false;
-    const GROUP_OF_8: usize = 8;
-
     #[inline(always)]
     fn answer_group<const W: usize, const OP: u8>(
         self,
@@ -221,13 +200,13 @@ impl Isa for Avx512 {
     ) {
         if OP == op::ONES || OP == op::NOT_ONES {
             for (block, out) in lines.as_chunks().0.iter().zip(out.as_chunks_mut().0) {
-                let missing = self.missing::<W>(block, with.top);
-                // SAFETY: see above.
+                let one = with.one_byte;
+                // SAFETY: `self` proves AVX-512 F and BW.
                 let answers = unsafe {
                     match OP {
                         // Saturates: 1 - 0 is 1, 1 - anything else is 0.
-                        op::ONES => _mm512_subs_epu8(with.one_byte, missing),
-                        _ => _mm512_min_epu8(with.one_byte, missing),
+                        op::ONES => _mm512_subs_epu8(one, self.missing::<W>(block, with.top)),
+                        _ => _mm512_min_epu8(one, self.missing::<W>(block, with.top)),
                     }
                 };
                 self.fill(answers, out);
@@ -249,7 +228,8 @@ impl Isa for Avx512 {
         at: usize,
     ) {
         let (answers, one) = (self.line_bits::<W, OP>(line, with), with.one_byte);
-        // SAFETY: see above; each array has as many bytes as are stored.
+        // SAFETY: `self` proves AVX-512 F, BW and VL. Each store takes the bytes of its places, at
+        // any address.
         unsafe {
             match W {
                 1 => _mm512_storeu_si512(
@@ -274,20 +254,22 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn fill(self, answer: V, out: &mut [MaybeUninit<bool>; 64]) {
-        // SAFETY: see above; `out` has 64 bytes.
+        // SAFETY: `self` proves AVX-512 F. The store takes 64 bytes at any address.
         unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), answer) }
     }
 }
 
-impl Greatest for Avx512 {
+impl Avx512 {
+    /// `a - b` in the lanes where the sign bit of `x` is set, else `other`.
     #[inline(always)]
-    fn max<const W: usize>(self, a: V, b: V) -> V {
-        // SAFETY: see above.
+    fn minus<const W: usize>(self, x: V, a: V, b: V, other: V) -> V {
+        // SAFETY: `self` proves AVX-512 F, BW and DQ.
         unsafe {
             match W {
-                1 => _mm512_max_epi8(a, b),
-                2 => _mm512_max_epi16(a, b),
-                _ => _mm512_max_epi32(a, b),
+                1 => _mm512_mask_sub_epi8(other, _mm512_movepi8_mask(x), a, b),
+                2 => _mm512_mask_sub_epi16(other, _mm512_movepi16_mask(x), a, b),
+                4 => _mm512_mask_sub_epi32(other, _mm512_movepi32_mask(x), a, b),
+                _ => _mm512_mask_sub_epi64(other, _mm512_movepi64_mask(x), a, b),
             }
         }
     }
