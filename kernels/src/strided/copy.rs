@@ -10,7 +10,8 @@ use super::dims::{Dim, all_steps, steps};
 pub(super) unsafe fn copy(element: usize, from: *const u8, to: *mut u8, dims: &mut [Dim]) {
     if let [inner, outer, ..] = dims
         && (inner.input, inner.output) != (1, 1)
-        // Long inner loops, and ones that read adjacent elements: far ones share few sets of a cache.
+        // Long inner loops, and loops that read adjacent elements: elements that are far from each
+        // other share few sets of a cache.
         && (outer.size > inner.size || outer.input.unsigned_abs() == 1 && outer.size >= 16)
     {
         core::mem::swap(inner, outer);

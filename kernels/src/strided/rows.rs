@@ -97,8 +97,8 @@ fn all_rows(tile: &Tile, f: impl Fn(usize) -> bool) -> bool {
 }
 
 /// One answer for each row that runs along dimension `axis`; the rows are in row-major order of the
-/// other dimensions. There are three rules for a census, and one for another question. `search` must
-/// hold wherever one of them does. `None` means the active backend.
+/// other dimensions. A census has three rules, another question has one. `search` must hold where
+/// one of the rules does. `None` means the active backend.
 ///
 /// # Panics
 /// If there is not one place for each row, at the latest at the first hit without a place.
@@ -213,18 +213,9 @@ fn add_mask(mask: &[bool], mut block: Tile, class: usize, out: &mut Rows<'_>) {
         let (mask, place) = (&mask[input as usize..], (block.output + output) as usize);
         let row = (block.row + row) as usize;
         if inner.row != 0 {
-            let run = || mask.iter().step_by(inner.input as usize).take(inner.size);
-            if inner.input == 1 {
-                let mask = &mask[..inner.size];
-                let count = count_of(mask);
-                if count > 0 {
-                    out.add(place, class, count, || row + first_of(mask));
-                }
-                return;
-            }
-            let count = run().filter(|hit| **hit).count();
+            let (count, first) = hits_of(mask, inner);
             if count > 0 {
-                out.add(place, class, count, || row + run().take_while(|hit| !**hit).count());
+                out.add(place, class, count, || row + first);
             }
             return;
         }
@@ -244,30 +235,36 @@ fn add_mask(mask: &[bool], mut block: Tile, class: usize, out: &mut Rows<'_>) {
     });
 }
 
-/// Eight bytes of a mask, the first in the lowest bits.
+/// The number of hits in a run, and the number of elements before the first.
 #[inline(always)]
-fn word(eight: &[bool; 8]) -> u64 {
-    u64::from_le_bytes(eight.map(u8::from))
-}
-
-/// The number of hits.
-#[inline(always)]
-fn count_of(mask: &[bool]) -> usize {
-    let (eights, rest) = mask.as_chunks();
-    // The multiplication adds up all bytes.
-    let count = |word: u64| (word.wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
-    let words = eights.iter().map(word).filter(|word| *word != 0);
-    words.map(count).sum::<usize>() + rest.iter().filter(|hit| **hit).count()
-}
-
-/// The number of elements before the first hit.
-#[inline(always)]
-fn first_of(mask: &[bool]) -> usize {
-    let (eights, rest) = mask.as_chunks();
-    match eights.iter().position(|eight| word(eight) != 0) {
-        Some(i) => 8 * i + word(&eights[i]).trailing_zeros() as usize / 8,
-        None => 8 * eights.len() + rest.iter().take_while(|hit| !**hit).count(),
+fn hits_of(mask: &[bool], along: Dim) -> (usize, usize) {
+    let (mut count, mut first) = (0, usize::MAX);
+    if along.input != 1 {
+        let mut i = 0;
+        steps(along, |at, _| {
+            let hit = mask[at as usize];
+            count += usize::from(hit);
+            first = first.min(if hit { i } else { usize::MAX });
+            i += 1;
+        });
+        return (count, first);
     }
+    let (words, rest) = mask[..along.size].as_chunks::<8>();
+    for (i, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(word.map(u8::from));
+        if word != 0 {
+            first = first.min(8 * i + word.trailing_zeros() as usize / 8);
+            // The sum of all bytes.
+            count += (word.wrapping_mul(0x0101_0101_0101_0101) >> 56) as usize;
+        }
+    }
+    for (i, &hit) in rest.iter().enumerate() {
+        if hit {
+            first = first.min(8 * words.len() + i);
+            count += 1;
+        }
+    }
+    (count, first)
 }
 
 /// Adds adjacent columns, each of which is part of one row. The compiler vectorises the sums. If

@@ -29,9 +29,9 @@ impl<'a> Walk<'a> {
         Self { x: *x, dims: Dims::at(0, 0, 0) }
     }
 
-    /// The elements in row-major order. `place` gets the number of each dimension and the dimension,
-    /// whose output is the row-major index. It returns the steps in the output of the walk and in
-    /// the index along a row. `None` leaves out all coordinates but 0.
+    /// The elements in row-major order. `place` gets the number of each dimension, and the
+    /// dimension with its step in the row-major index as its output. It returns the steps in the
+    /// output of the walk and in the index along a row. `None` leaves out all coordinates but 0.
     pub(crate) fn place(
         &mut self,
         mut place: impl FnMut(usize, &Dim) -> Option<(isize, isize)>,
