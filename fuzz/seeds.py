@@ -6,30 +6,28 @@ import struct
 from parts import FORMATS, PREDICATES, elements
 
 
-def tensor(form, predicate, data, start=0, bit=0, repeats=1, at=0xFFFF, value=0):
+QUESTIONS = 11
+# The predicates, and three thresholds.
+ASKED = PREDICATES + 3
+
+
+def tensor(form, question, asked, data, start=0, bit=0, repeats=1, at=0xFFFF, value=0):
     """A Tensor of src/tensor.rs."""
-    return struct.pack("<BBBBBHB", form, predicate, start, bit, repeats - 1, at, value) + data
+    head = struct.pack("<BBBBBBHB", form, question, asked, start, bit, repeats - 1, at, value)
+    return head + data
 
 
 def tensors():
     for form, (_, size, values) in enumerate(FORMATS):
         start, bit = 7 * form % 64, 5 * form % 32
-        for predicate in range(PREDICATES):
-            yield tensor(form, predicate, elements(size, values), start, bit)
-            # Several groups of finite elements and a rest, with one special byte near the end.
-            clean = elements(size, [values[0]] * 7 + [values[1]] * 4)
-            yield tensor(
-                form,
-                predicate,
-                clean,
-                start,
-                bit,
-                repeats=200,
-                at=1999 * size % (2200 * size),
-                value=0xFF,
-            )
-        for value in values:
-            yield tensor(form, 0, elements(size, [value]), repeats=131, start=3, bit=3)
+        # Several groups of finite elements and a rest, with one special byte near the end.
+        clean = elements(size, [values[0]] * 7 + [values[1]] * 4)
+        last = {"repeats": 200, "at": 1999 * size % (2200 * size), "value": 0xFF}
+        for question in range(QUESTIONS):
+            for asked in range(form % 2, ASKED, 2):
+                yield tensor(form, question, asked, elements(size, values), start, bit)
+                yield tensor(form, question, asked, clean, start, bit, **last)
+            yield tensor(form, question, 0, elements(size, values), 3, 3, repeats=131)
 
 
 def calls():
@@ -56,8 +54,8 @@ def replacements():
     """Three codes, then a Tensor."""
     for form, (_, size, values) in enumerate(FORMATS):
         codes = struct.pack("<QQQ", values[0], values[1], values[2])
-        yield codes + tensor(form, 0, elements(size, values), 7 * form % 64)
-        yield codes + tensor(form, 0, elements(size, values), 3, repeats=60, at=500, value=0xFF)
+        yield codes + tensor(form, 0, 0, elements(size, values), 7 * form % 64)
+        yield codes + tensor(form, 0, 0, elements(size, values), 3, repeats=60, at=500, value=0xFF)
 
 
 SEEDS = {"bytes_api": calls, "dense": tensors, "replace": replacements, "views": views}

@@ -3,9 +3,9 @@
 
 use arbitrary::{Arbitrary, Unstructured};
 use libfuzzer_sys::fuzz_target;
-use nonfinite::{Error, Format, Predicate, TensorView};
-use nonfinite_fuzz::check;
-use nonfinite_oracle::{Expected, holds};
+use nonfinite::{Elements, Error, Format, Predicate, TensorView};
+use nonfinite_fuzz::expect;
+use nonfinite_oracle::{self as oracle, Expected, Framed};
 
 /// Bytes that may end inside an element, and an output that may have a wrong length.
 #[derive(Debug)]
@@ -38,53 +38,39 @@ const CANARY: u8 = 0xA5;
 /// A longer output cannot be allocated. Such an offset gets a short output, and an error.
 const FAR: usize = 1 << 17;
 
-fuzz_target!(|call: Call| {
-    let Call { format, predicate, excess, offset, bytes: x } = call;
-    let size = format.size_in_bytes();
-    let whole = x.len().is_multiple_of(size);
-    let expected = Expected::new(format, &x[..x.len() / size * size]).asking_about(predicate);
-    let hits: Vec<bool> = expected.kinds().iter().map(|&kind| holds(predicate, kind)).collect();
-    let view = match TensorView::from_bytes(&x, format) {
-        Ok(view) => view,
+fuzz_target!(init: oracle::require(), |call: Call| {
+    let Call { format, predicate, excess, offset, bytes } = call;
+    let whole = bytes.len().is_multiple_of(format.size_in_bytes());
+    let x = match Elements::from_bytes(&bytes, format) {
+        Ok(x) => x,
         Err(error) => {
-            assert_eq!(error, Error::PartialElement { bytes: x.len(), format });
+            assert_eq!(error, Error::PartialElement { bytes: bytes.len(), format });
             return assert!(!whole);
         }
     };
     assert!(whole);
+    let (view, elements) = (TensorView::from(x), x.len());
 
-    let mut out = vec![CANARY; hits.len().saturating_add_signed(excess)];
-    let output = out.len();
+    let output = elements.saturating_add_signed(excess);
+    let mut out = vec![CANARY; output];
     let result = view.mask(predicate, &mut out);
-    let fits = output == hits.len();
-    let short = Error::OutputLength { elements: hits.len(), output };
-    let want = if fits { Ok(()) } else { Err(short) };
-    assert_eq!(result, want);
-    match want {
-        Ok(()) => assert!(
-            out.iter().zip(&hits).all(|(&out, &hit)| out == u8::from(hit)),
-            "{out:?} {hits:?}"
-        ),
-        Err(_) => assert!(out.iter().all(|&byte| byte == CANARY), "wrote in spite of {want:?}"),
-    }
+    refused(output != elements, Error::OutputLength { elements, output }, result, &out);
 
-    let needed = offset.checked_add(hits.len()).map(|end| end.div_ceil(8));
+    let needed = offset.checked_add(elements).map(|end| end.div_ceil(8));
     let len = needed.filter(|&len| len < FAR).unwrap_or(0).saturating_add_signed(excess);
     let mut out = vec![CANARY; len];
     let result = view.bits(predicate, &mut out, offset);
-    let fits = needed.is_some_and(|needed| needed <= len);
-    let short = Error::OutputBits { elements: hits.len(), offset, bytes: len };
-    let want = if fits { Ok(()) } else { Err(short) };
-    assert_eq!(result, want);
-    for bit in 0..8 * len {
-        let hit = bit.checked_sub(offset).and_then(|i| hits.get(i)).filter(|_| want.is_ok());
-        let right = hit.copied().unwrap_or(CANARY >> (bit % 8) & 1 == 1);
-        assert_eq!(
-            out[bit / 8] >> (bit % 8) & 1 == 1,
-            right,
-            "bit {bit} of results from {offset} on"
-        );
-    }
+    let short = needed.is_none_or(|needed| needed > len);
+    refused(short, Error::OutputBits { elements, offset, bytes: len }, result, &out);
 
-    check(view, &expected);
+    let expected = Expected::new(format, &bytes).asking_about(predicate);
+    let expected = expected.with_bits_from(if short { 0 } else { offset });
+    expect(oracle::check_elements(x, &expected, &mut Framed::default()));
 });
+
+/// Checks that the output was refused and not written to, if it had to be.
+fn refused(wrong: bool, error: Error, result: Result<(), Error>, out: &[u8]) {
+    assert_eq!(result, if wrong { Err(error) } else { Ok(()) });
+    let untouched = out.iter().all(|&byte| byte == CANARY);
+    assert!(!wrong || untouched, "wrote in spite of {error:?}");
+}

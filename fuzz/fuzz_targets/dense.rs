@@ -1,12 +1,12 @@
-//! Every question of every backend about elements at any address.
+//! One question about elements at any address, to every backend and to typed slices.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nonfinite::TensorView;
-use nonfinite_fuzz::{Tensor, check};
-use nonfinite_oracle::Expected;
+use nonfinite_fuzz::{Tensor, expect};
+use nonfinite_oracle::{self as oracle, Expected, Framed};
 
-fuzz_target!(|tensor: Tensor| {
+fuzz_target!(init: oracle::require(), |tensor: Tensor| {
     let expected = Expected::new(tensor.format, tensor.bytes()).with_bits_from(tensor.bit);
-    check(TensorView::from(tensor.elements()), &expected.asking_about(tensor.predicate));
+    let expected = expected.asking_one(tensor.asked).only(&[tensor.question]);
+    expect(oracle::check_elements(tensor.elements(), &expected, &mut Framed::default()));
 });

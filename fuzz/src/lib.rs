@@ -1,27 +1,17 @@
-//! Shared by the fuzz targets: the backends, the types of inputs, and numbers for calls.
+//! Shared by the fuzz targets: the types of inputs, and numbers for calls.
 //! `nonfinite_oracle` gives the right answers, as in the tests.
 
 mod strided;
 mod tensor;
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use arbitrary::{Result, Unstructured};
-use nonfinite::{Backend, Format, TensorView};
-use nonfinite_oracle::{Expected, Framed};
+use nonfinite::Format;
 
 pub use nonfinite_oracle::{Kind, holds};
 pub use strided::Strided;
 pub use tensor::Tensor;
-
-/// All backends that this CPU can run, and `portable`. Their names are printed once.
-pub static BACKENDS: LazyLock<Vec<Backend>> = LazyLock::new(|| {
-    let backends: Vec<_> = Backend::available().collect();
-    let names: Vec<_> = backends.iter().map(|backend| backend.name()).collect();
-    eprintln!("backends: {}", names.join(" "));
-    backends
-});
 
 /// The kind of an element, by its bytes in the byte order of the machine.
 #[must_use]
@@ -50,20 +40,5 @@ pub fn number(u: &mut Unstructured<'_>, likely: Range<isize>) -> Result<isize> {
 pub fn expect(result: std::result::Result<(), String>) {
     if let Err(wrong) = result {
         panic!("{wrong}");
-    }
-}
-
-/// Compares every answer of every backend with what is right, and ends the run if one is wrong.
-///
-/// # Panics
-/// If one is wrong.
-#[track_caller]
-pub fn check(view: TensorView<'_>, expected: &Expected) {
-    for backend in &*BACKENDS {
-        expect(nonfinite_oracle::check(
-            &view.with_backend(*backend),
-            expected,
-            &mut Framed::default(),
-        ));
     }
 }

@@ -1,20 +1,22 @@
 //! A tensor at some address, and a question about it.
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use nonfinite::{Elements, Format, Predicate};
-use nonfinite_oracle::{Kind, kind, read};
+use nonfinite::{Elements, Format};
+use nonfinite_oracle::Question;
 
 /// A question about a tensor at some address.
 ///
-/// `seeds.py` writes these in the bytes that [`Arbitrary`] takes them from: format, predicate,
+/// `seeds.py` writes these in the bytes that [`Arbitrary`] takes them from: format, question, asked,
 /// start, bit (a byte each, as an index), repeats - 1 (a byte), the place of a changed byte (two
 /// bytes, little-endian), its new value (a byte), elements.
 #[derive(Debug)]
 pub struct Tensor {
     /// The format of the elements.
     pub format: Format,
-    /// The predicate.
-    pub predicate: Predicate,
+    /// The question.
+    pub question: Question,
+    /// Which of the elements that an oracle knows to ask for.
+    pub asked: usize,
     /// The bit of the output that the first result goes to.
     pub bit: usize,
     /// Bytes before the first element in `memory`.
@@ -28,7 +30,8 @@ const MOST: usize = 5000;
 
 impl<'a> Arbitrary<'a> for Tensor {
     fn arbitrary(u: &mut Unstructured<'a>) -> Result<Self> {
-        let (format, predicate) = (*u.choose(Format::ALL)?, *u.choose(Predicate::ALL)?);
+        let (format, question) = (*u.choose(Format::ALL)?, *u.choose(Question::ALL)?);
+        let asked = u.arbitrary::<u8>()?.into();
         let (start, bit) = (u.int_in_range(0..=127)?, u.int_in_range(0..=127)?);
         let repeats = usize::from(u.arbitrary::<u8>()?) + 1;
         // The elements are repeated, since a fuzzer would take ages to find long inputs byte by
@@ -44,17 +47,11 @@ impl<'a> Arbitrary<'a> for Tensor {
         let mut memory = Vec::with_capacity(start + elements.len());
         memory.resize(start, 0);
         memory.append(&mut elements);
-        Ok(Self { format, predicate, bit, start, memory })
+        Ok(Self { format, question, asked, bit, start, memory })
     }
 }
 
 impl Tensor {
-    /// Bytes before the first element.
-    #[must_use]
-    pub fn start(&self) -> usize {
-        self.start
-    }
-
     /// The elements as bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
@@ -68,12 +65,5 @@ impl Tensor {
     #[must_use]
     pub fn elements(&self) -> Elements<'_> {
         Elements::from_bytes(self.bytes(), self.format).expect("whole elements")
-    }
-
-    /// The kind of each element.
-    #[must_use]
-    pub fn kinds(&self) -> Vec<Kind> {
-        let elements = self.bytes().chunks_exact(self.format.size_in_bytes());
-        elements.map(|raw| kind(self.format, read(raw))).collect()
     }
 }

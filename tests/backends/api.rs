@@ -2,35 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use half::{bf16, f16};
-use nonfinite::{
-    Elements, ElementsMut, Error, F8E4M3Fn, Format, Occurrences, Predicate, TensorView,
-};
-
-#[test]
-fn typed_slices() {
-    let x = [1.0, f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0];
-    let mut out = [true; 5];
-    nonfinite::is_nan(&x, &mut out);
-    assert_eq!(out, [false, true, false, false, false]);
-    nonfinite::is_infinite(&x, &mut out);
-    assert_eq!(out, [false, false, true, true, false]);
-    nonfinite::is_finite(&x, &mut out);
-    assert_eq!(out, [true, false, false, false, true]);
-    nonfinite::mask(&x, Predicate::inf(true, false), &mut out);
-    assert_eq!(out, [false, false, false, true, false]);
-    nonfinite::mask(&x, Predicate::inf(false, false), &mut out);
-    assert_eq!(out, [false; 5]);
-    assert!(nonfinite::any(&x, Predicate::Nan) && !nonfinite::all(&x, Predicate::Nan));
-    assert_eq!(nonfinite::count(&x, Predicate::NonFinite), 3);
-    assert_eq!(nonfinite::position(&x, Predicate::NegativeInf), Some(3));
-    assert_eq!(nonfinite::census(&x).neg_inf, Occurrences::new(1, Some(3)));
-
-    assert!(nonfinite::all(&[f16::MAX, f16::MIN], Predicate::Finite));
-    assert!(nonfinite::any(&[bf16::MAX, bf16::INFINITY], Predicate::PositiveInf));
-    assert!(nonfinite::any(&[F8E4M3Fn::from_bits(0xFF)], Predicate::Nan));
-    assert!(nonfinite::all(&[F8E4M3Fn::from_bits(0x7E)], Predicate::Finite));
-}
+use nonfinite::{Error, Format, Occurrences, Predicate, TensorView};
 
 #[test]
 fn predicate_names() {
@@ -58,22 +30,6 @@ fn predicate_names() {
     }
 }
 
-/// Masked logits may hold -Inf, and no NaN or +Inf.
-#[test]
-fn masked_logits() {
-    let wrong = Predicate::NanOrPositiveInf;
-    let mut logits = vec![f32::NEG_INFINITY; 70_000];
-    logits[60_000] = 1.0;
-    assert!(!nonfinite::any(&logits, wrong));
-    assert_eq!(nonfinite::count(&logits, wrong), 0);
-    (logits[69_999], logits[65_000]) = (f32::NAN, f32::INFINITY);
-    assert_eq!(nonfinite::position(&logits, wrong), Some(65_000));
-    assert_eq!(nonfinite::count(&logits, wrong), 2);
-    assert!(TensorView::from(&logits).positions(wrong).eq([65_000, 69_999]));
-    let all = [f32::NAN, -f32::NAN, f32::INFINITY];
-    assert!(nonfinite::all(&all, wrong) && !nonfinite::all(&logits, wrong));
-}
-
 #[test]
 fn census_text() {
     let census = nonfinite::census(&[f64::NAN, f64::NEG_INFINITY, f64::NAN]);
@@ -91,41 +47,6 @@ fn long_names_are_cut() {
     let shown = "x\u{e4}".repeat(13);
     let cut = format!("no format has the name \"{shown}x\"...; names are ");
     assert!(error.to_string().starts_with(&cut));
-}
-
-#[test]
-fn empty() {
-    let mut out = [false; 0];
-    nonfinite::is_nan::<f64>(&[], &mut out);
-    nonfinite::bits::<f64>(&[], Predicate::Finite, &mut [], 0);
-    for predicate in Predicate::ALL.iter().copied() {
-        assert!(!nonfinite::any::<f32>(&[], predicate) && nonfinite::all::<f32>(&[], predicate));
-        assert_eq!(nonfinite::count::<f32>(&[], predicate), 0);
-        assert_eq!(nonfinite::position::<f32>(&[], predicate), None);
-    }
-    assert_eq!(nonfinite::census::<f32>(&[]), nonfinite::Census::default());
-    for (mut bytes, empty) in [(vec![], true), (vec![0; 8], false)] {
-        assert_eq!(Elements::from_bytes(&bytes, Format::F64).unwrap().is_empty(), empty);
-        let x = ElementsMut::from_bytes(&mut bytes, Format::F64).unwrap();
-        assert_eq!((x.is_empty(), x.len()), (empty, usize::from(!empty)));
-    }
-}
-
-/// The bits around the results keep their values.
-#[test]
-fn packed_bits() {
-    for n in [1, 63, 64, 65, 130, 191] {
-        let x: Vec<f32> = (0..n).map(|i| if i % 5 == 0 { f32::NAN } else { 1.0 }).collect();
-        let mut bytes = vec![u8::MAX; x.len().div_ceil(8)];
-        nonfinite::bits(&x, Predicate::Nan, &mut bytes, 0);
-        for bit in 0..8 * bytes.len() {
-            let set = bytes[bit / 8] >> (bit % 8) & 1 == 1;
-            assert_eq!(set, bit >= x.len() || bit % 5 == 0, "length {n} bit {bit}");
-        }
-    }
-    let mut bitmap = [0u8; 3];
-    nonfinite::bits(&[f64::NAN, 0.0, f64::NAN], Predicate::Nan, &mut bitmap, 6);
-    assert_eq!(bitmap, [0b0100_0000, 0b0000_0001, 0]);
 }
 
 #[test]
@@ -154,17 +75,6 @@ fn wrong_bytes_are_refused() {
     assert_eq!(out, [7, 1, 1, 1, 7]);
     assert_eq!(floats.bits(Predicate::Finite, &mut out[..1], 5), Ok(()));
     assert_eq!(out[0], 7 | 0b1110_0000);
-    let partial = Error::PartialElement { bytes: 12, format: Format::F64 };
-    assert_eq!(Elements::from_bytes(&x, Format::F64).map(|x| x.len()), Err(partial));
-    assert_eq!(
-        partial.to_string(),
-        "12 bytes are not a whole number of f64 elements, of 8 bytes each"
-    );
-    let halves = TensorView::from_bytes(&x, Format::F16).unwrap();
-    assert_eq!(halves.count(Predicate::Finite), 6);
-    assert!(halves.all(Predicate::Finite));
-    assert_eq!(halves.position(Predicate::Finite), Some(0));
-    assert!(!halves.any(Predicate::Nan));
 }
 
 /// Masks go into `bool`, `u8` and uninitialised memory, in slices, arrays and vectors.

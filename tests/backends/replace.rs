@@ -3,52 +3,9 @@
 use nonfinite::{Elements, ElementsMut, Error, Format, Replacement, TensorView};
 use quickcheck::QuickCheck;
 
-use crate::oracle::{self, Kind, kind};
+use crate::CANARY;
+use crate::oracle::{self, Kind, check_replacing, kind};
 use crate::tensors::{SUITE, Tensor, either, formats, one_of_each, tensor};
-use crate::{CANARY, backends};
-
-/// In place and into another slice, on every backend, between canaries, at the address that the
-/// input has within a line.
-fn check(format: Format, input: &[u8], with: Replacement<u64>) {
-    let (mut want, mut found) = (Vec::new(), 0);
-    for raw in input.chunks_exact(format.size_in_bytes()) {
-        let bits = oracle::read(raw);
-        let kind = kind(format, bits);
-        found += usize::from(kind != Kind::Finite);
-        let code = match kind {
-            Kind::Finite => bits,
-            Kind::Nan => with.nan,
-            Kind::PosInf => with.pos_inf,
-            Kind::NegInf => with.neg_inf,
-        };
-        oracle::write(format, code, &mut want);
-    }
-    let canaries = vec![CANARY; input.len() + 256];
-    let mut room = canaries.clone();
-    let start = room.as_ptr().align_offset(64) + 64 + input.as_ptr().addr() % 64;
-    let mut framed = canaries.clone();
-    framed[start..start + input.len()].copy_from_slice(&want);
-    for &backend in backends() {
-        let at = || format!("{backend:?} {format} {} bytes, {with:x?}", input.len());
-        room.copy_from_slice(&canaries);
-        let inside = &mut room[start..start + input.len()];
-        inside.copy_from_slice(input);
-        let x = ElementsMut::from_bytes(inside, format).unwrap();
-        assert_eq!(
-            x.with_backend(backend).replace_non_finite(with),
-            Ok(found),
-            "in place {}",
-            at()
-        );
-        assert!(room == framed, "in place {}", at());
-
-        room.copy_from_slice(&canaries);
-        let x = Elements::from_bytes(input, format).unwrap();
-        let out = ElementsMut::from_bytes(&mut room[start..start + input.len()], format).unwrap();
-        assert_eq!(out.with_backend(backend).copy_replacing(x, with), Ok(found), "into {}", at());
-        assert!(room == framed, "into {}", at());
-    }
-}
 
 /// On the active backend.
 fn in_place(x: &mut [u8], format: Format, with: Replacement<u64>) -> Result<usize, Error> {
@@ -77,7 +34,7 @@ fn suite() {
         let mut turn = 0;
         tensors(&mut |format, input| {
             turn += 1;
-            check(format, input, replacements(format)[turn % 3]);
+            check_replacing(format, input, replacements(format)[turn % 3]);
         });
     }
 }
@@ -90,10 +47,10 @@ fn one_among_clean_and_nothing_finite() {
         let elements = 2 * 1024 + 64 + 7;
         for &special in one_of_each(format).split_last().unwrap().1 {
             let all = tensor(format, elements, |_| special);
-            check(format, &all, Replacement::finite_bits(format));
+            check_replacing(format, &all, Replacement::finite_bits(format));
             for place in (0..elements).step_by(either(509, 61)).chain([elements - 1]) {
                 let one = tensor(format, elements, |i| if i == place { special } else { 5 });
-                check(format, &one, Replacement::finite_bits(format));
+                check_replacing(format, &one, Replacement::finite_bits(format));
             }
         }
     }
@@ -105,7 +62,7 @@ fn random_tensors() {
         let edges = oracle::edges(format);
         let code = |i: usize| edges[i % edges.len()];
         let (nan, pos_inf, neg_inf) = (code(codes.0), code(codes.1), code(codes.2));
-        check(format, &bytes, Replacement { nan, pos_inf, neg_inf });
+        check_replacing(format, &bytes, Replacement { nan, pos_inf, neg_inf });
     }
     let agrees = agrees as fn(Tensor, (usize, usize, usize));
     QuickCheck::new().tests(either(20, 500)).quickcheck(agrees);

@@ -3,7 +3,7 @@
 use nonfinite::{Elements, Error, Format, MaskView, Predicate, Stats, TensorView};
 use quickcheck::QuickCheck;
 
-use crate::check_view;
+use crate::check_expected;
 use crate::oracle::{self, Asked, Expected, backends};
 use crate::tensors::{Tensor, all_codes, either, formats, tensor};
 
@@ -11,10 +11,9 @@ fn small() -> impl Iterator<Item = Format> {
     formats().filter(|format| format.size_in_bytes() <= 2)
 }
 
-/// Compares these questions, the census and the statistics of every backend.
+/// Asks for these elements, the census and the statistics.
 fn check(format: Format, bytes: &[u8], asked: &[Asked]) {
-    let view = TensorView::from_bytes(bytes, format).unwrap();
-    check_view(&Expected::new(format, bytes).asking(asked), view);
+    check_expected(format, bytes, &Expected::new(format, bytes).asking(asked));
 }
 
 #[test]
@@ -158,23 +157,11 @@ fn thresholds_that_are_refused() {
     let nan = format!("f8e5m2fnuz has NaN in the place of -0: {compared}");
     assert_eq!(text(Format::F8E5M2FnUz), nan);
     let above = Predicate::exceeds(Format::F32, 1.0).unwrap();
+    assert_eq!((above.to_string(), above.name()), ("exceeds 1 of f32".to_owned(), "exceeds"));
     let length = Error::OutputLength { elements: 2, output: 1 };
     assert_eq!(view.mask(above, &mut [false][..]), Err(length));
     let bits = Error::OutputBits { elements: 2, offset: 7, bytes: 1 };
     assert_eq!(view.bits(above, &mut [0], 7), Err(bits));
-}
-
-/// Typed slices take thresholds too.
-#[test]
-fn thresholds_of_slices() {
-    let above = Predicate::exceeds(Format::F32, 1.0).unwrap();
-    assert_eq!((above.to_string(), above.name()), ("exceeds 1 of f32".to_owned(), "exceeds"));
-    let (x, mut mask, mut bits) = ([1.0f32, -2.0, f32::NAN], [7u8; 3], [0]);
-    nonfinite::mask(&x, above, &mut mask);
-    nonfinite::bits(&x, above, &mut bits, 2);
-    assert_eq!((mask, bits), ([0, 1, 1], [0b1_1000]));
-    assert!(nonfinite::any(&x, above) && !nonfinite::all(&x, above));
-    assert_eq!((nonfinite::count(&x, above), nonfinite::position(&x, above)), (2, Some(1)));
 }
 
 #[test]

@@ -28,6 +28,10 @@ pub(crate) const SUITE: [(&str, Tensors); 10] = [
     ("runs", runs),
 ];
 
+/// A width of lanes each, and a rule that compares all bits of a byte.
+pub(crate) const WIDTHS: [Format; 5] =
+    [Format::F64, Format::F32, Format::F16, Format::F8E5M2, Format::F8E4M3FnUz];
+
 /// One or the other, depending on whether the test is exhaustive.
 pub(crate) fn either<T>(usual: T, in_exhaustive: T) -> T {
     if exhaustive() { in_exhaustive } else { usual }
@@ -82,7 +86,7 @@ pub(crate) fn codes(visit: Visit<'_>) {
 }
 
 /// One special element among zeros, and one finite element among special ones: a search must find
-/// either at every place of a block.
+/// either at every place of a block, and of an input that is shorter than a block.
 pub(crate) fn one_of_another_kind(visit: Visit<'_>) {
     for format in formats() {
         let (finite, special) = finite_and_special(format);
@@ -93,6 +97,16 @@ pub(crate) fn one_of_another_kind(visit: Visit<'_>) {
                 visit(format, &tensor(format, 200, |j| if j == at { bits } else { 0 }));
                 let one = finite[(7 * at + i) % finite.len()];
                 visit(format, &tensor(format, 200, |j| if j == at { one } else { bits }));
+            }
+        }
+    }
+    for format in either(&WIDTHS[..], Format::ALL).iter().copied() {
+        let (finite, special) = finite_and_special(format);
+        for n in 1..=if special.is_empty() { 0 } else { 72 / format.size_in_bytes() } {
+            for at in 0..n {
+                let (bits, one) = (special[n % special.len()], finite[at % finite.len()]);
+                visit(format, &tensor(format, n, |j| if j == at { bits } else { 0 }));
+                visit(format, &tensor(format, n, |j| if j == at { one } else { bits }));
             }
         }
     }
@@ -117,6 +131,9 @@ pub(crate) fn long(visit: Visit<'_>) {
             visit(format, &tensor(format, n, |_| 0));
             let last = |i| special.get(i % special.len().max(1)).copied().unwrap_or(0);
             visit(format, &tensor(format, n, |i| if i + 3 >= n { last(i) } else { 0 }));
+        }
+        if WIDTHS.contains(&format) {
+            visit(format, &mixed(format, (256 << 10) / format.size_in_bytes() + 9, 3));
         }
         // Zeros of both signs, the positive one first.
         let minus = 1 << (8 * format.size_in_bytes() - 1);
@@ -176,9 +193,7 @@ pub(crate) fn addresses(visit: Visit<'_>) {
 /// from the first cache line on, and at the last 256 bytes, and these parts overlap.
 pub(crate) fn ends(visit: Visit<'_>) {
     let (offsets, apart): (&[usize], usize) = either((&[1, 16], 41), (&[0, 1, 8, 16, 48, 63], 5));
-    // A width of lanes each, and a rule that compares all bits of a byte.
-    let formats = [Format::F64, Format::F32, Format::Bf16, Format::F8E5M2, Format::F8E4M3FnUz];
-    for format in formats {
+    for format in WIDTHS {
         let (size, (_, special)) = (format.size_in_bytes(), finite_and_special(format));
         for length in [248, 256, 504, 512, 776, 1032, 2304, 4360] {
             for offset in offsets {
@@ -210,9 +225,7 @@ pub(crate) fn ends(visit: Visit<'_>) {
 /// at either end of a block, among elements whose bits are all set, which a load at a wrong place
 /// cannot tell from each other. And a special one in every place of 128 bytes.
 pub(crate) fn groups(visit: Visit<'_>) {
-    // A rule and a width of lanes each.
-    let few = [Format::F8E4M3FnUz, Format::F8E5M2, Format::F16, Format::F32, Format::F64];
-    for format in formats().filter(|format| exhaustive() || few.contains(format)) {
+    for format in formats().filter(|format| exhaustive() || WIDTHS.contains(format)) {
         let (size, (_, special)) = (format.size_in_bytes(), finite_and_special(format));
         let Some(&all_set) = special.iter().max() else { continue };
         let elements = 3 * 1024 / size;

@@ -164,7 +164,8 @@ fn nulls() {
             let asked = [Asked::Is(Predicate::Nan), Asked::Is(Predicate::Finite)];
             let dense = Expected::new(format, &bytes).with_nulls(valid.clone()).asking(&asked);
             let strided = Expected::strided(format, &bytes, &rows).with_nulls(valid);
-            let strided = strided.asking(&asked);
+            // Not the half million rows of two.
+            let strided = strided.asking(&asked).along(1);
             // Parts do not depend on the backend.
             let (pool, backend) = (&pools[turn % 2..][..1], backends()[turn % backends().len()]);
             for (view, expected) in

@@ -33,8 +33,44 @@ impl Asked {
     }
 }
 
-/// The elements of a tensor in row-major order, and the right answers. By default all predicates
-/// and three thresholds are asked for.
+/// What is asked about the elements.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each is the method of its name")]
+pub enum Question {
+    Any,
+    All,
+    Count,
+    Position,
+    Positions,
+    Mask,
+    /// Into outputs with strides, of views only.
+    MaskInto,
+    Bits,
+    Census,
+    Stats,
+    /// Each row along each axis, of views only.
+    Rows,
+}
+
+impl Question {
+    /// All of them.
+    pub const ALL: &[Self] = &[
+        Self::Any,
+        Self::All,
+        Self::Count,
+        Self::Position,
+        Self::Positions,
+        Self::Mask,
+        Self::MaskInto,
+        Self::Bits,
+        Self::Census,
+        Self::Stats,
+        Self::Rows,
+    ];
+}
+
+/// The elements of a tensor in row-major order, and the right answers. By default all questions are
+/// asked, about all predicates and three thresholds.
 #[derive(Debug)]
 pub struct Expected {
     pub(crate) format: Format,
@@ -51,8 +87,15 @@ pub struct Expected {
     /// Packed answers begin at this bit of an output, and at bit 0.
     bit: usize,
     asked: Vec<Asked>,
-    stats: bool,
+    pub(crate) questions: Vec<Question>,
+    known: Known,
+}
+
+/// What was computed, since it was asked for.
+#[derive(Debug, Default)]
+struct Known {
     answers: OnceLock<Vec<Answer>>,
+    classes: OnceLock<[Class; 3]>,
     summary: OnceLock<Summary>,
     row_stats: OnceLock<Vec<Vec<Summary>>>,
 }
@@ -63,12 +106,16 @@ pub(crate) struct Answer {
     pub(crate) asked: Asked,
     /// 1 for each element that is asked for and valid.
     pub(crate) hits: Vec<u8>,
-    /// The same as packed bits, and the bit of the output that the first one goes to.
-    pub(crate) bits: [(usize, Vec<u8>); 2],
+    /// The same as packed bits, and the bit of the output that the first one goes to. None if they
+    /// are not asked for.
+    pub(crate) bits: Vec<(usize, Vec<u8>)>,
+    pub(crate) positions: Vec<usize>,
     pub(crate) count: usize,
-    pub(crate) first: Option<usize>,
     pub(crate) all: bool,
 }
+
+/// How many elements are of a kind, and the first of them.
+pub(crate) type Class = (usize, Option<usize>);
 
 impl Expected {
     /// For the elements in `bytes`.
@@ -92,10 +139,8 @@ impl Expected {
             positions: 500,
             bit: 1 + codes.len() % 29,
             asked: asked.chain(above).collect(),
-            stats: true,
-            answers: OnceLock::new(),
-            summary: OnceLock::new(),
-            row_stats: OnceLock::new(),
+            questions: Question::ALL.to_vec(),
+            known: Known::default(),
             codes,
         }
     }
@@ -114,13 +159,7 @@ impl Expected {
     #[must_use]
     pub fn with_nulls(self, valid: Vec<bool>) -> Self {
         assert_eq!(valid.len(), self.codes.len());
-        Self {
-            valid: Some(valid),
-            answers: OnceLock::new(),
-            summary: OnceLock::new(),
-            row_stats: OnceLock::new(),
-            ..self
-        }
+        Self { valid: Some(valid), known: Known::default(), ..self }
     }
 
     /// Rows are checked along this axis only.
@@ -135,35 +174,42 @@ impl Expected {
         Self { outputs, ..self }
     }
 
-    /// Only these questions are asked, and those about all classes.
+    /// Only these elements are asked for, and all classes.
     #[must_use]
     pub fn asking(self, asked: &[Asked]) -> Self {
-        Self { asked: asked.to_vec(), answers: OnceLock::new(), ..self }
+        Self { asked: asked.to_vec(), known: Known::default(), ..self }
     }
 
-    /// Only this predicate and the thresholds are asked for, and those about all classes.
+    /// Only this predicate and the thresholds are asked for, and all classes.
     #[must_use]
     pub fn asking_about(mut self, predicate: Predicate) -> Self {
         self.asked.retain(|asked| !matches!(asked, Asked::Is(other) if *other != predicate));
-        Self { answers: OnceLock::new(), ..self }
+        Self { known: Known::default(), ..self }
+    }
+
+    /// Of what would be asked for, only number `i`, counted around.
+    #[must_use]
+    pub fn asking_one(self, i: usize) -> Self {
+        let one = self.asked[i % self.asked.len()];
+        self.asking(&[one])
+    }
+
+    /// Only these questions are asked.
+    #[must_use]
+    pub fn only(self, questions: &[Question]) -> Self {
+        Self { questions: questions.to_vec(), known: Known::default(), ..self }
     }
 
     /// Packed answers begin at bit `bit` of an output too.
     #[must_use]
     pub fn with_bits_from(self, bit: usize) -> Self {
-        Self { bit, answers: OnceLock::new(), ..self }
-    }
-
-    /// Statistics are not compared: they take long in an emulator.
-    #[must_use]
-    pub fn without_stats(self) -> Self {
-        Self { stats: false, ..self }
+        Self { bit, known: Known::default(), ..self }
     }
 
     /// All positions are compared, not the first 500. Each takes a search.
     #[must_use]
     pub fn with_all_positions(self) -> Self {
-        Self { positions: usize::MAX, ..self }
+        Self { positions: usize::MAX, known: Known::default(), ..self }
     }
 
     /// The kind of each element.
@@ -176,8 +222,14 @@ impl Expected {
         self.valid.as_ref().is_none_or(|valid| valid[i])
     }
 
+    pub(crate) fn asks(&self, question: Question) -> bool {
+        self.questions.contains(&question)
+    }
+
     pub(crate) fn answers(&self) -> &[Answer] {
-        self.answers.get_or_init(|| self.asked.iter().map(|&asked| self.answer(asked)).collect())
+        self.known
+            .answers
+            .get_or_init(|| self.asked.iter().map(|&asked| self.answer(asked)).collect())
     }
 
     fn answer(&self, asked: Asked) -> Answer {
@@ -195,8 +247,9 @@ impl Expected {
             (*hit, valid) = (0, valid - 1);
         }
         let count = hits.iter().map(|&hit| usize::from(hit)).sum();
-        let first = hits.iter().position(|&hit| hit == 1);
-        let bits = [0, self.bit].map(|offset| {
+        let positions = (0..hits.len()).filter(|&i| hits[i] == 1).take(self.positions).collect();
+        let offsets = [0, self.bit].into_iter().filter(|_| self.asks(Question::Bits));
+        let bits = offsets.map(|offset| {
             // The output may be longer than needed.
             let mut out = vec![CANARY; (offset + hits.len()).div_ceil(8) + 9 * (offset / 2 % 2)];
             for (bit, &hit) in (offset..).zip(&hits) {
@@ -204,25 +257,26 @@ impl Expected {
             }
             (offset, out)
         });
-        Answer { asked, hits, bits, count, first, all: count == valid }
+        Answer { asked, bits: bits.collect(), hits, positions, count, all: count == valid }
     }
 
-    /// The number and the first of the valid elements of this kind, among elements that are counted
-    /// from 0.
-    pub(crate) fn class(
-        &self,
-        kind: Kind,
-        mut indices: impl Iterator<Item = usize> + Clone,
-    ) -> (usize, Option<usize>) {
-        let is_hit = |i| self.kinds[i] == kind && self.is_valid(i);
-        (indices.clone().filter(|&i| is_hit(i)).count(), indices.position(is_hit))
+    /// The number and the first of NaN, +Inf and -Inf among these elements. Indices count from 0.
+    pub(crate) fn classes(&self, indices: impl Iterator<Item = usize> + Clone) -> [Class; 3] {
+        [Kind::Nan, Kind::PosInf, Kind::NegInf].map(|kind| {
+            let is_hit = |i| self.kinds[i] == kind && self.is_valid(i);
+            (indices.clone().filter(|&i| is_hit(i)).count(), indices.clone().position(is_hit))
+        })
     }
 
-    /// The statistics, unless they are not compared.
-    pub(crate) fn stats(&self) -> Option<&Summary> {
+    /// NaN, +Inf and -Inf of all elements.
+    pub(crate) fn census(&self) -> [Class; 3] {
+        *self.known.classes.get_or_init(|| self.classes(0..self.codes.len()))
+    }
+
+    pub(crate) fn stats(&self) -> Summary {
         let valid = || (0..self.codes.len()).filter(|&i| self.is_valid(i));
         let of_valid = || summary(self.format, valid().map(|i| (i, self.codes[i])));
-        self.stats.then(|| self.summary.get_or_init(of_valid))
+        *self.known.summary.get_or_init(of_valid)
     }
 
     /// The statistics of each row, by [`Expected::axes`]. Indices count along the row.
@@ -232,7 +286,7 @@ impl Expected {
             summary(self.format, valid.map(|(at, i)| (at, self.codes[i])))
         };
         let of_rows = |(axis, rows)| (0..rows).map(|r| of_row(axis, r)).collect();
-        self.row_stats.get_or_init(|| self.axes().map(of_rows).collect())
+        self.known.row_stats.get_or_init(|| self.axes().map(of_rows).collect())
     }
 
     /// The elements of row `r` along `axis`.

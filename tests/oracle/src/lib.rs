@@ -6,7 +6,6 @@
 //! has the right answers for a tensor, by loops over its elements. [`check()`] compares a view with
 //! them, whatever its backend, layout, threads or nulls. The answers go to [`Outputs`], between
 //! canaries or guard pages.
-#![forbid(unsafe_code)]
 
 mod backends;
 mod check;
@@ -14,14 +13,16 @@ mod expected;
 mod kind;
 mod layout;
 mod outputs;
+mod replace;
 mod stats;
 mod subject;
 
 pub use backends::{backends, exhaustive, require};
-pub use check::check;
-pub use expected::{Asked, Expected};
+pub use check::{check, check_elements, check_view};
+pub use expected::{Asked, Expected, Question};
 pub use kind::{Kind, bitmap, edges, holds, kind, mixed, read, write};
 pub use layout::Layout;
 pub use outputs::{CANARY, Framed, Outputs};
+pub use replace::check_replacing;
 pub use stats::{Number, Summary, exceeds, has_thresholds, summary, thresholds, value};
-pub use subject::Subject;
+pub use subject::{Subject, subjects};

@@ -30,7 +30,6 @@ impl Outputs for Framed {
         &self.0[FRAME..self.0.len() - FRAME]
     }
     fn is_intact(&self) -> bool {
-        let frames = self.0[..FRAME].iter().chain(&self.0[self.0.len() - FRAME..]);
-        frames.into_iter().all(|&byte| byte == CANARY)
+        [&self.0[..FRAME], &self.0[self.0.len() - FRAME..]] == [[CANARY; FRAME]; 2]
     }
 }

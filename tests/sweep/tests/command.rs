@@ -12,11 +12,10 @@ fn run(arguments: &[&str]) -> (i32, String) {
     (output.status.code().expect("an exit code"), text.into_owned())
 }
 
-/// A file that is not there yet.
+/// A file of this process that is not there yet.
 fn fresh(name: &str) -> PathBuf {
-    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_file(&file);
-    file
+    let name = format!("{}-{name}", std::process::id());
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
 
 #[test]
@@ -33,6 +32,7 @@ fn a_part_is_swept_once() {
     assert!(code == 0 && text.contains("\n0 patterns"), "{text}");
     let (code, text) = run(&["--part", "4/8192", "--state", state.to_str().unwrap()]);
     assert!(code == 2 && text.contains("state of another sweep"), "{text}");
+    std::fs::remove_file(state).unwrap();
 }
 
 /// What was wrong before stays in the verdict.
@@ -50,6 +50,7 @@ fn a_state_with_wrong_answers_is_no_success() {
         "f32",
     ]);
     assert!(code == 1 && text.contains("WRONG in 1 blocks"), "{text}");
+    std::fs::remove_file(state).unwrap();
 }
 
 #[test]
