@@ -1,5 +1,7 @@
 //! What the loops need of an instruction set: [`Isa`], and [`lanes`] for changes and statistics.
 //! The loops of `loops/` are written over these traits, and each folder below implements them.
+//!
+//! All methods are `#[inline(always)]`. They take slices and arrays, never pointers.
 
 pub(crate) mod lanes;
 #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
@@ -47,8 +49,6 @@ pub(crate) struct With<V> {
 }
 
 /// An instruction set: a token, which proves that the CPU has the instructions.
-///
-/// All methods are `#[inline(always)]`. They take slices and arrays, never pointers.
 pub(crate) trait Isa: Copy + 'static {
     /// A register of lanes.
     type V: Copy;
@@ -189,8 +189,6 @@ pub(crate) trait Isa: Copy + 'static {
 }
 
 /// Registers of 16 bytes that every CPU of the target has.
-///
-/// All methods are `#[inline(always)]`.
 pub(crate) trait Register: Isa<Hits = <Self as Isa>::V> {
     /// The token.
     const HERE: Self;
