@@ -85,8 +85,8 @@ pub fn any<T: Element>(x: &[T], predicate: Predicate) -> bool {
 #[inline]
 #[track_caller]
 pub fn all<T: Element>(x: &[T], predicate: Predicate) -> bool {
-    let (counted, complement) = predicate.counted();
-    !typed::any::<T::Lane>(None, bytes(x), &asked::<T>(counted).not_if(!complement))
+    let (counted, opposite) = predicate.counted();
+    !typed::any::<T::Lane>(None, bytes(x), &asked::<T>(counted).not_if(!opposite))
 }
 
 /// Whether all elements are finite. True for an empty slice. Stops soon after the first NaN or

@@ -47,9 +47,11 @@ pub fn bytes_mut<T: Bits>(x: &mut [T]) -> &mut [u8] {
 
 /// One type for each format of a byte: the code of an element, without arithmetic.
 macro_rules! codes {
-    ($($(#[$doc:meta])* $name:ident;)*) => {
+    ($($name:ident $($bits:literal)?)*) => {
         $(
-            $(#[$doc])*
+            #[doc = concat!("An element of the format `", stringify!($name), "`.")]
+            $(#[doc = concat!("The code has ", $bits, " bits, the low ones.")])?
+            /// `==` compares codes.
             #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
             #[repr(transparent)]
             pub struct $name(u8);
@@ -72,28 +74,8 @@ macro_rules! codes {
     };
 }
 codes! {
-    /// An element of the format `F8E4M3Fn`. `==` compares codes.
-    F8E4M3Fn;
-    /// An element of the format `F8E4M3FnUz`. `==` compares codes.
-    F8E4M3FnUz;
-    /// An element of the format `F8E5M2`. `==` compares codes.
-    F8E5M2;
-    /// An element of the format `F8E5M2FnUz`. `==` compares codes.
-    F8E5M2FnUz;
-    /// An element of the format `F8E4M3`. `==` compares codes.
-    F8E4M3;
-    /// An element of the format `F8E3M4`. `==` compares codes.
-    F8E3M4;
-    /// An element of the format `F8E4M3B11FnUz`. `==` compares codes.
-    F8E4M3B11FnUz;
-    /// An element of the format `F8E8M0Fnu`. `==` compares codes.
-    F8E8M0Fnu;
-    /// An element of the format `F4E2M1Fn` in the low 4 bits. `==` compares codes.
-    F4E2M1Fn;
-    /// An element of the format `F6E2M3Fn` in the low 6 bits. `==` compares codes.
-    F6E2M3Fn;
-    /// An element of the format `F6E3M2Fn` in the low 6 bits. `==` compares codes.
-    F6E3M2Fn;
+    F8E4M3Fn F8E4M3FnUz F8E5M2 F8E5M2FnUz F8E4M3 F8E3M4 F8E4M3B11FnUz F8E8M0Fnu
+    F4E2M1Fn 4 F6E2M3Fn 6 F6E3M2Fn 6
 }
 
 #[cfg(test)]

@@ -7,17 +7,17 @@
 //!
 //! | hits | flip | limit |
 //! |---|---|---|
-//! | masked bits above a bound | 0 | bound |
-//! | masked bits equal to a bound | bound ^ MAX: the bound becomes the greatest integer | MAX - 1 |
+//! | masked bits above a limit | 0 | the limit |
+//! | masked bits equal to a code | code ^ MAX: the code becomes the greatest integer | MAX - 1 |
 //! | masked bits equal to the mask, below the sign | 0 | mask - 1 |
-//! | the elements that a rule leaves out | !flip: the order turns around | !limit - 1 |
+//! | all that are no hits of another rule | !flip: the order turns around | !limit - 1 |
 //! | none | mask = 0: see [`Rule::constant`] | |
 //!
 //! Zero is never a hit, since most elements of a tensor are like zero: neither NaN nor infinite nor
 //! large. So loops look for the few, and the rule says whether the answer is the opposite.
 //!
 //! NaN or +Inf needs one more step: the rule is *tilted*. The masked bits of an element with a sign
-//! are one less, so -Inf stays below a bound that +Inf and every NaN exceed.
+//! are one less, so +Inf and every NaN are above the limit and -Inf is not.
 
 use crate::element::read;
 
@@ -73,47 +73,47 @@ impl Screen {
 }
 
 impl Rule {
-    /// `(bits & mask) == bound` for elements of `width` bytes. The low `width` bytes of mask and
-    /// bound count.
+    /// `(bits & mask) == code` for elements of `width` bytes. The low `width` bytes of mask and
+    /// code count.
     ///
     /// # Panics
     /// If `width` is not 1, 2, 4 or 8.
     #[must_use]
-    pub const fn equal(width: usize, mask: u64, bound: u64) -> Self {
-        let (mask, bound, max) = (mask & all_ones(width), bound & all_ones(width), max(width));
-        if bound & !mask != 0 {
+    pub const fn equal(width: usize, mask: u64, code: u64) -> Self {
+        let (mask, code, max) = (mask & all_ones(width), code & all_ones(width), max(width));
+        if code & !mask != 0 {
             return Self::never(width);
         }
         if mask == 0 {
             return Self::never(width).not();
         }
-        if mask == bound && mask <= max {
-            // The bound has all bits of the mask, so no masked element is above the bound.
+        if mask == code && mask <= max {
+            // The code has all bits of the mask, so no masked element is above the code.
             return Self::hits(width, mask, 0, signed(width, mask - 1), false);
         }
-        Self::new(width, mask, signed(width, bound ^ max), max as i64 - 1)
+        Self::new(width, mask, signed(width, code ^ max), max as i64 - 1)
     }
 
-    /// `(bits & mask) > bound` for elements of `width` bytes, as signed integers of that width. The
-    /// low `width` bytes of mask and bound count.
+    /// `(bits & mask) > limit` for elements of `width` bytes, as signed integers of that width. The
+    /// low `width` bytes of mask and limit count.
     ///
     /// # Panics
     /// If `width` is not 1, 2, 4 or 8.
     #[must_use]
-    pub const fn greater(width: usize, mask: u64, bound: u64) -> Self {
-        let (all, bound) = (all_ones(width), signed(width, bound));
-        if bound == max(width) as i64 {
+    pub const fn greater(width: usize, mask: u64, limit: u64) -> Self {
+        let (all, limit) = (all_ones(width), signed(width, limit));
+        if limit == max(width) as i64 {
             return Self::never(width);
         }
         let mask = mask & all;
-        if mask == 0 && bound < 0 {
+        if mask == 0 && limit < 0 {
             return Self::never(width).not();
         }
-        Self::new(width, mask, 0, bound)
+        Self::new(width, mask, 0, limit)
     }
 
     /// NaN or +Inf: `(bits & !sign) > exponent` or `bits == exponent`, for elements of `width`
-    /// bytes. `exponent` is a run of ones that begins at the bit below the sign.
+    /// bytes. `exponent` is ones only, from some bit up to the bit below the sign.
     ///
     /// # Panics
     /// If `width` is not 1, 2, 4 or 8, or if `exponent` is another number.
@@ -151,16 +151,16 @@ impl Rule {
         // The bits that are not among the top 16.
         let low = if width == 1 { 0 } else { max(width) >> 15 };
         let ones = greater && (limit + 1) as u64 == mask && mask & low == 0;
-        // To save the xor of a comparison for equality, the screen compares `bits & bound` with the
-        // bound, below the sign. That passes every hit. It also passes many other elements if the
-        // highest bit of the bound is 0, so such rules have no screen.
-        let bound = !flip as u64 & max(width);
+        // To save the xor of a comparison for equality, the screen compares `bits & code` with the
+        // code, below the sign. That passes every hit. It also passes many other elements if the
+        // highest bit of the code is 0, so such rules have no screen.
+        let code = !flip as u64 & max(width);
         let equal = limit == max(width) as i64 - 1 && !tilted;
         let screen = if flip == 0 || width == 1 && !tilted {
             // Without the tilt, some elements are one greater.
             Screen { mask, flip, limit }
-        } else if equal && bound > max(width) / 2 {
-            Screen { mask: bound, flip: 0, limit: bound as i64 - 1 }
+        } else if equal && code > max(width) / 2 {
+            Screen { mask: code, flip: 0, limit: code as i64 - 1 }
         } else {
             Screen::NONE
         };
@@ -390,10 +390,10 @@ const fn signed(width: usize, bits: u64) -> i64 {
     ((bits << up) as i64) >> up
 }
 
-/// Whether these bits are a run of ones that begins at the bit below the sign.
+/// Whether these bits are ones only, from some bit up to the bit below the sign.
 #[inline(always)]
 const fn is_exponent(width: usize, bits: u64) -> bool {
-    // In such a run of ones, adding the lowest one carries up to the sign.
+    // To add the lowest of such ones carries up to the sign.
     let lowest = bits & bits.wrapping_neg();
     lowest != 0 && bits <= max(width) && bits + lowest == max(width) + 1
 }

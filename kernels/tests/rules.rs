@@ -1,6 +1,6 @@
 //! Rules that no format has: every question on every backend against loops that use no rule.
 //!
-//! Formats have few masks and bounds. The kernels take all of them, and a wrong instruction for one
+//! Formats have few masks and limits. The kernels take all of them, and a wrong instruction for one
 //! may hide behind those that formats have.
 
 use nonfinite_kernels::strided::Tensor;
@@ -88,28 +88,28 @@ fn check_both(
     check(x, &rule.not(), |code| !holds(code), None)
 }
 
-/// Equality and comparison by a mask and a bound, and their negations.
-fn check_all(x: &[u8], size: usize, [mask, bound]: [u64; 2]) -> Result<(), String> {
+/// Equality and comparison by a mask and a limit, and their opposites.
+fn check_all(x: &[u8], size: usize, [mask, limit]: [u64; 2]) -> Result<(), String> {
     let (up, keep) = (64 - 8 * size, u64::MAX >> (64 - 8 * size));
-    let (mask, bound) = (mask & keep, bound & keep);
-    check_both(x, &Rule::equal(size, mask, bound), |code| code & mask == bound, None)?;
+    let (mask, limit) = (mask & keep, limit & keep);
+    check_both(x, &Rule::equal(size, mask, limit), |code| code & mask == limit, None)?;
     let signed = |code: u64| (code << up).cast_signed();
-    let greater = |code: u64| signed(code & mask) > signed(bound);
-    check_both(x, &Rule::greater(size, mask, bound), greater, None)
+    let greater = |code: u64| signed(code & mask) > signed(limit);
+    check_both(x, &Rule::greater(size, mask, limit), greater, None)
 }
 
-/// Masks and bounds like those of formats, and others.
-fn shaped(size: usize, mask: u64, bound: u64, shape: u8) -> [u64; 2] {
+/// Masks and limits like those of formats, and others.
+fn shaped(size: usize, mask: u64, limit: u64, shape: u8) -> [u64; 2] {
     let keep = u64::MAX >> (64 - 8 * size);
-    let mask = [mask, keep, keep >> 1, keep << 1, mask | bound][shape as usize % 5];
-    let exponent = keep & !(keep >> (bound % 64)) >> 1;
-    [mask, [bound, bound & mask, mask, 0, exponent][shape as usize / 5 % 5]]
+    let mask = [mask, keep, keep >> 1, keep << 1, mask | limit][shape as usize % 5];
+    let exponent = keep & !(keep >> (limit % 64)) >> 1;
+    [mask, [limit, limit & mask, mask, 0, exponent][shape as usize / 5 % 5]]
 }
 
 quickcheck! {
-    fn any_rule(seed: Vec<u8>, size: u8, mask: u64, bound: u64, shape: u8) -> TestResult {
+    fn any_rule(seed: Vec<u8>, size: u8, mask: u64, limit: u64, shape: u8) -> TestResult {
         let size = 1 << (size % 4);
-        let rule = shaped(size, mask, bound, shape);
+        let rule = shaped(size, mask, limit, shape);
         for elements in [0, 1, 15, 63, 64, 65, 200, 1500] {
             let seed = seed.iter().copied().chain([shape]).cycle();
             // The bytes of an incomplete element are left out.
@@ -124,10 +124,10 @@ quickcheck! {
     /// Long runs of one element, with one or two others near the end: after many equal answers,
     /// loops change their path.
     fn any_rule_on_runs(
-        all: u64, other: u64, size: u8, mask: u64, bound: u64, shape: u8, at: u16
+        all: u64, other: u64, size: u8, mask: u64, limit: u64, shape: u8, at: u16
     ) -> TestResult {
         let size = 1 << (size % 4);
-        let rule = shaped(size, mask, bound, shape);
+        let rule = shaped(size, mask, limit, shape);
         let elements = 12_000 / size;
         // Hits of the rule, elements with one more bit, and others.
         for all in [rule[1], rule[0] | rule[1], all] {
@@ -145,18 +145,18 @@ quickcheck! {
     }
 }
 
-/// All bytes, with masks and bounds of one bit, of all bits except one, and of runs from either
+/// All bytes, with masks and limits of one bit, of all bits except one, and of ones from either
 /// end. And one hit in a run of one code, long enough to be searched in groups.
 #[test]
 fn bytes_by_many_rules() {
     let shapes =
         || (0..8).flat_map(|bit| [1 << bit, !(1 << bit), 0xFF << bit, 0xFF >> bit]).chain([0u8]);
     let all: Vec<u8> = (0..=255).collect();
-    for (mask, bound) in shapes().flat_map(|mask| shapes().map(move |bound| (mask, bound))) {
-        check_all(&all, 1, [mask.into(), bound.into()]).unwrap();
-        let greater = |code: &u8| (code & mask).cast_signed() > bound.cast_signed();
-        one_hit(Rule::greater(1, mask.into(), bound.into()), &all, greater);
-        one_hit(Rule::equal(1, mask.into(), bound.into()), &all, |code| code & mask == bound);
+    for (mask, limit) in shapes().flat_map(|mask| shapes().map(move |limit| (mask, limit))) {
+        check_all(&all, 1, [mask.into(), limit.into()]).unwrap();
+        let greater = |code: &u8| (code & mask).cast_signed() > limit.cast_signed();
+        one_hit(Rule::greater(1, mask.into(), limit.into()), &all, greater);
+        one_hit(Rule::equal(1, mask.into(), limit.into()), &all, |code| code & mask == limit);
     }
 }
 

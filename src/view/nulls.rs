@@ -3,10 +3,10 @@
 //! ```text
 //! count(x, bitmap):
 //!     search x for the next hit, as if nothing were null; return count if there is none
-//!     window = up to 4096 elements from this hit on
-//!     hits = the packed bits of the window AND its part of the bitmap
+//!     run = up to 4096 elements from this hit on
+//!     hits = the packed bits of the run AND its part of the bitmap
 //!     count += the ones in hits
-//!     repeat after the window
+//!     repeat after the run
 //! ```
 //!
 //! ```text
@@ -16,11 +16,11 @@
 //! ```
 //!
 //! So the bitmap is not read before the first hit. `position` and `any` look up a few hits one by
-//! one first, and end at the first window with a valid hit. `census` takes windows of elements that
-//! are not finite. Where such an element is valid, `census` packs the bits of NaN and of +Inf too.
+//! one first, and end at the first run with a valid hit. `census` takes runs of elements that are
+//! not finite. Where such an element is valid, `census` packs the bits of NaN and of +Inf too.
 //!
 //! A view that is not dense is searched once, in the order of memory. If there is a hit, boxes of
-//! up to 16384 elements are windows, one after the other in row-major order.
+//! up to 16384 elements take the place of runs, one after the other in row-major order.
 
 #[cfg(feature = "stats")]
 use nonfinite_kernels::strided::Tensor;
@@ -31,10 +31,10 @@ use super::TensorView;
 use crate::Stats;
 use crate::{Census, Occurrences, Predicate};
 
-/// Elements of a window of a dense view.
-const WINDOW: usize = 4096;
+/// The most elements of a run of a dense view.
+const RUN: usize = 4096;
 
-/// Elements of a window of another view: boxes with many rows read whole cache lines.
+/// The most elements of a box of another view: boxes with many rows read whole cache lines.
 const BOX: usize = 16384;
 
 /// Bytes of elements that are copied at a time.
@@ -45,11 +45,11 @@ const ROOM: usize = 16384;
 const NEAR: usize = 256;
 
 /// Up to this many hits in a row are looked up one by one. A hit that is not near begins to count
-/// again. After as many near hits, the next hit begins a window.
+/// again. After as many near hits, the next hit begins a run.
 const LONE: usize = 8;
 
-/// Some elements of a view, and the valid ones among them for which a rule holds.
-struct Window {
+/// A run of elements of a view, or a box, and the valid ones among them for which a rule holds.
+struct Run {
     first: usize,
     len: usize,
     /// Indices count from the start of the view.
@@ -83,21 +83,21 @@ impl<'a> TensorView<'a> {
 
     #[inline(never)]
     pub(super) fn count_of_valid(&self, rule: &Rule) -> usize {
-        self.windows(rule, 0).map(|window| window.found.count).sum()
+        self.runs(rule, 0).map(|run| run.found.count).sum()
     }
 
     /// The index of the first valid element for which the rule holds.
     #[inline(never)]
     pub(super) fn position_of_valid(&self, rule: &Rule) -> Option<usize> {
         // One of the first hits is often valid.
-        self.windows(rule, LONE).find_map(|window| window.found.first)
+        self.runs(rule, LONE).find_map(|run| run.found.first)
     }
 
     #[inline(never)]
     pub(super) fn census_of_valid(&self) -> Census {
-        let windows = self.windows(self.format.rule(Predicate::NonFinite), 0);
+        let runs = self.runs(self.format.rule(Predicate::NonFinite), 0);
         let mut has_neg_inf = false;
-        let census = windows.map(|Window { first, len, found }| {
+        let census = runs.map(|Run { first, len, found }| {
             self.census_by(found.count, |class, left, rule| match class {
                 // All that are left, and a later one is not the first.
                 2 if has_neg_inf => Occurrences::new(left, None),
@@ -110,30 +110,29 @@ impl<'a> TensorView<'a> {
         census.fold(Census::default(), Census::join)
     }
 
-    /// The windows that hold all elements for which the rule holds. In a dense view the first
-    /// `lone` hits are windows of their own.
+    /// The runs that hold all elements for which the rule holds. In a dense view the first `lone`
+    /// hits are runs of their own.
     #[inline(always)]
-    fn windows<'v>(&'v self, rule: &'v Rule, mut lone: usize) -> impl Iterator<Item = Window> + 'v {
+    fn runs<'v>(&'v self, rule: &'v Rule, mut lone: usize) -> impl Iterator<Item = Run> + 'v {
         let mut at = 0;
         if !self.tensor.is_dense() && !strided::any(self.backend, &self.tensor, rule) {
             at = self.len();
         }
         core::iter::from_fn(move || {
-            let window = self.next_window(at, rule, &mut lone)?;
-            at = window.first + window.len;
-            Some(window)
+            let run = self.next_run(at, rule, &mut lone)?;
+            at = run.first + run.len;
+            Some(run)
         })
     }
 
-    /// The first window from element `at` on.
+    /// The first run from element `at` on.
     #[inline]
-    fn next_window(&self, at: usize, rule: &Rule, lone: &mut usize) -> Option<Window> {
+    fn next_run(&self, at: usize, rule: &Rule, lone: &mut usize) -> Option<Run> {
         if at == self.len() {
             return None;
         }
-        let window =
-            |first, len| Window { first, len, found: self.occurrences_in(first, len, rule) };
-        let Some(x) = self.dense() else { return Some(window(at, self.tensor.part_len(at, BOX))) };
+        let run = |first, len| Run { first, len, found: self.occurrences_in(first, len, rule) };
+        let Some(x) = self.dense() else { return Some(run(at, self.tensor.part_len(at, BOX))) };
         let hit = kernels::position(self.backend, &x[at * rule.size()..], rule)?;
         if hit >= NEAR {
             *lone = LONE;
@@ -143,21 +142,21 @@ impl<'a> TensorView<'a> {
             let first = at + hit;
             let valid = self.is_valid(first);
             let found = Occurrences::new(usize::from(valid), valid.then_some(first));
-            return Some(Window { first, len: 1, found });
+            return Some(Run { first, len: 1, found });
         }
-        // The window reads whole cache lines, if the elements begin at one.
+        // The run reads whole cache lines, if the elements begin at one.
         let first = at + (hit & !63);
-        Some(window(first, WINDOW.min(self.len() - first)))
+        Some(run(first, RUN.min(self.len() - first)))
     }
 
-    /// The valid elements of a window for which the rule holds. Indices count from the start of the
+    /// The valid elements of a run for which the rule holds. Indices count from the start of the
     /// view.
     #[inline(never)]
     fn occurrences_in(&self, first: usize, len: usize, rule: &Rule) -> Occurrences {
-        // No larger than the window needs, since filling it with zeros takes time.
+        // No larger than the run needs, since filling it with zeros takes time.
         let (mut few, mut many);
-        let bits: &mut [u8] = if len <= WINDOW {
-            few = [0; WINDOW / 8];
+        let bits: &mut [u8] = if len <= RUN {
+            few = [0; RUN / 8];
             &mut few
         } else {
             many = [0; BOX / 8];
@@ -171,6 +170,7 @@ impl<'a> TensorView<'a> {
         let validity = self.validity.unwrap_or_default().part(first, len);
         validity.occurrences(self.backend, bits).behind(first)
     }
+
     #[cfg(feature = "stats")]
     #[inline(never)]
     pub(super) fn stats_of_valid(&self) -> Stats {

@@ -16,8 +16,8 @@ impl<'a> TensorView<'a> {
     #[inline(always)]
     #[track_caller]
     pub(super) fn opposite(&self, predicate: Predicate) -> Asked {
-        let (counted, complement) = predicate.counted();
-        self.format.asked(counted).not_if(!complement)
+        let (counted, opposite) = predicate.counted();
+        self.format.asked(counted).not_if(!opposite)
     }
 
     /// Writes one byte for each element: 1 if `predicate` holds, otherwise 0. `out` is a slice, an
@@ -134,9 +134,9 @@ impl<'a> TensorView<'a> {
     #[inline]
     #[track_caller]
     pub fn count(&self, predicate: Predicate) -> usize {
-        let (counted, complement) = predicate.counted();
+        let (counted, opposite) = predicate.counted();
         let count = self.count_where(&self.format.asked(counted));
-        if complement { self.valid_count() - count } else { count }
+        if opposite { self.valid_count() - count } else { count }
     }
 
     #[inline]

@@ -70,10 +70,10 @@ impl Rows<'_> {
     /// # Errors
     /// As [`Rows::any`].
     pub fn count(&self, predicate: Predicate, out: &mut [usize]) -> Result<(), Error> {
-        let (counted, complement) = predicate.counted();
+        let (counted, opposite) = predicate.counted();
         self.view.format.check(counted)?;
         self.ask(&self.view.format.asked(counted), out, |out| Answers::Count(out))?;
-        if complement && !out.is_empty() {
+        if opposite && !out.is_empty() {
             out.iter_mut().for_each(|count| *count = self.row_len() - *count);
             let (_, row_of) = self.places();
             self.view.nulls().for_each(|null| out[row_of(null)] -= 1);

@@ -106,10 +106,10 @@ fn long() {
     }
 }
 
-/// Many nulls in a window, and then a long valid run; and a long valid run that ends inside of a
+/// Many nulls in a run, and then only valid elements; and only valid elements up to the inside of a
 /// block, and then many nulls.
 #[test]
-fn windows_beside_runs() {
+fn many_nulls_beside_none() {
     let patterns: [Pattern; 2] =
         [|i, _| i >= 16384 || i.is_multiple_of(2), |i, _| i < 5001 || i.is_multiple_of(2)];
     for format in [Format::F32, Format::F8E4M3Fn] {

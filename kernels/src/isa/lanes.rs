@@ -3,8 +3,6 @@
 use super::Isa;
 
 /// The instructions that choose between lanes, order them and write registers back.
-///
-/// All methods are `#[inline(always)]`.
 pub(crate) trait Blend: Isa {
     /// Writes a register from byte `at` on.
     fn store(self, v: Self::V, bytes: &mut [u8], at: usize);
@@ -21,8 +19,6 @@ pub(crate) trait Blend: Isa {
 }
 
 /// Further instructions for statistics.
-///
-/// All methods are `#[inline(always)]`.
 #[cfg(feature = "stats")]
 pub(crate) trait Extremes: Blend {
     /// A hit in lane `i` where bit `i` is 1. Bits after the last lane may be anything.
@@ -55,8 +51,6 @@ pub(crate) const fn powers<const W: usize, const BYTES: usize>() -> [u8; BYTES] 
 }
 
 /// Floating-point multiplication.
-///
-/// All methods are `#[inline(always)]`.
 pub(crate) trait Products: Blend {
     /// The products of the elements of a [format](crate::soft_float::format). `factor` holds an f64
     /// in every lane for `F64`, and an f32 for all other formats.

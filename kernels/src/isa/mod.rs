@@ -1,5 +1,7 @@
 //! What the loops need of an instruction set: [`Isa`], and [`lanes`] for changes and statistics.
 //! The loops of `loops/` are written over these traits, and each folder below implements them.
+//!
+//! All methods are `#[inline(always)]`. They take slices and arrays, never pointers.
 
 pub(crate) mod lanes;
 #[cfg(all(target_arch = "aarch64", target_endian = "little", target_feature = "neon"))]
@@ -16,7 +18,7 @@ use crate::rule::{Rule, Screen};
 pub(crate) mod op {
     /// Without flip and tilt: `(bits & mask) > limit`.
     pub(crate) const GREATER: u8 = 0;
-    /// `(bits & mask) == bound`.
+    /// `(bits & mask) == code`.
     pub(crate) const EQUAL: u8 = 1;
     /// Without tilt: `((bits & mask) ^ flip) > limit`.
     pub(crate) const FLIPPED: u8 = 2;
@@ -34,7 +36,7 @@ pub(crate) struct With<V> {
     pub(crate) flip: V,
     pub(crate) limit: V,
     /// What [`op::EQUAL`] compares with.
-    pub(crate) bound: V,
+    pub(crate) code: V,
     /// What a tilted rule subtracts from elements with a sign: 1, or 0 if the rule is not tilted.
     pub(crate) tilt: V,
     pub(crate) one: V,
@@ -47,8 +49,6 @@ pub(crate) struct With<V> {
 }
 
 /// An instruction set: a token, which proves that the CPU has the instructions.
-///
-/// All methods are `#[inline(always)]`. They take slices and arrays, never pointers.
 pub(crate) trait Isa: Copy + 'static {
     /// A register of lanes.
     type V: Copy;
@@ -148,7 +148,7 @@ pub(crate) trait Isa: Copy + 'static {
                 1 => self.splat::<1>(rule.mask),
                 _ => self.splat::<2>(rule.mask >> (8 * W - 16)),
             },
-            ..self.with_bound::<W>(rule.mask, 0)
+            ..self.with_code::<W>(rule.mask, 0)
         }
     }
 
@@ -166,10 +166,10 @@ pub(crate) trait Isa: Copy + 'static {
 
     /// The numbers for [`op::EQUAL`] alone.
     #[inline(always)]
-    fn with_bound<const W: usize>(self, mask: u64, bound: u64) -> With<Self::V> {
-        let [mask, bound, zero] = [mask, bound, 0].map(|bits| self.splat::<W>(bits));
+    fn with_code<const W: usize>(self, mask: u64, code: u64) -> With<Self::V> {
+        let [mask, code, zero] = [mask, code, 0].map(|bits| self.splat::<W>(bits));
         let (flip, limit, tilt, one, one_byte, top) = (zero, zero, zero, zero, zero, zero);
-        With { mask, flip, limit, bound, tilt, one, one_byte, opposite: 0, top }
+        With { mask, flip, limit, code, tilt, one, one_byte, opposite: 0, top }
     }
 
     /// The lanes of a register for which a comparison holds.
@@ -178,7 +178,7 @@ pub(crate) trait Isa: Copy + 'static {
         let masked = self.and(x, with.mask);
         match OP {
             op::GREATER => self.greater::<W>(masked, with.limit),
-            op::EQUAL => self.equal::<W>(masked, with.bound),
+            op::EQUAL => self.equal::<W>(masked, with.code),
             op::FLIPPED => self.greater::<W>(self.xor(masked, with.flip), with.limit),
             _ => {
                 let tilted = self.tilt::<W>(masked, x, with.tilt);
@@ -189,8 +189,6 @@ pub(crate) trait Isa: Copy + 'static {
 }
 
 /// Registers of 16 bytes that every CPU of the target has.
-///
-/// All methods are `#[inline(always)]`.
 pub(crate) trait Register: Isa<Hits = <Self as Isa>::V> {
     /// The token.
     const HERE: Self;

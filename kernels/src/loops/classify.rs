@@ -62,8 +62,8 @@ impl<I: Isa> On<I> for Classify {
             }
             total += joined([isa.sum(nans), isa.sum(infs), isa.sum(negs)].map(|sum| sum as u64));
         }
-        let of_inf = isa.with_bound::<W>(nan.mask, exponent);
-        let of_negative = isa.with_bound::<W>(u64::MAX, exponent | sign);
+        let of_inf = isa.with_code::<W>(nan.mask, exponent);
+        let of_negative = isa.with_code::<W>(u64::MAX, exponent | sign);
         let rest = x.len() % 64;
         let last = (rest != 0).then(|| (x.line_at(x.len()).1, (64 - rest) / W));
         for (line, overlap) in lines.iter().map(|line| (line, 0)).chain(last) {

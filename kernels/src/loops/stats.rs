@@ -279,7 +279,7 @@ impl Question for FindCode {
 impl<I: Extremes> On<I> for FindCode {
     #[inline(always)]
     fn vector<const W: usize>(isa: I, x: Long<'_>, [mask, code]: [u64; 2], (): ()) -> usize {
-        let (with, mut line) = (isa.with_bound::<W>(mask, code), x.cursor());
+        let (with, mut line) = (isa.with_code::<W>(mask, code), x.cursor());
         loop {
             let bits = isa.line_bits::<W, { op::EQUAL }>(&line.here::<1>()[0], &with);
             if bits != 0 {
@@ -328,7 +328,7 @@ impl Question for InRange {
         // Both ends of the range have the same sign, so signed integers have the order of codes.
         let Range { mask, low, high } = asked.range;
         let [not_below, above] =
-            [low.wrapping_sub(1), high].map(|bound| Rule::greater(W, mask, bound));
+            [low.wrapping_sub(1), high].map(|limit| Rule::greater(W, mask, limit));
         let outside = |bits| !not_below.holds_of::<W>(bits) | above.holds_of::<W>(bits);
         plain::blocks_without::<W, BLOCK>(x, outside)
     }
@@ -381,7 +381,7 @@ fn skip_by<I: Extremes, const W: usize, const L: usize>(
                 let (at, i) = (part * I::BYTES, part % 2);
                 let valid = isa.lanes_of::<W>(valid >> (at / W));
                 let x = isa.blend::<W>(low, isa.load(block.as_flattened(), at), valid);
-                // `tilt` subtracts where its second operand is negative: everywhere.
+                // `tilt` subtracts in the lanes where `negative` has a sign: in all of them.
                 let shifted = isa.tilt::<L>(isa.and(x, mask), negative, shift);
                 lowest[i] = isa.sort::<L>(lowest[i], shifted)[0];
             }

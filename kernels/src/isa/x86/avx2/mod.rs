@@ -2,12 +2,12 @@
 #![expect(unsafe_code, reason = "intrinsics, which a token of this module allows")]
 
 mod blend;
-mod pack;
+mod narrow;
 mod scale;
 
 use core::mem::MaybeUninit;
 
-use pack::in_order;
+use narrow::in_order;
 
 use crate::isa::x86::cpuid::has_f16c;
 use crate::isa::x86::intrinsics::*;
@@ -229,9 +229,9 @@ impl Isa for Avx2 {
             2 => self.write(self.and(self.narrow(a, b), one), places(out, at)),
             // SAFETY: `self` proves AVX2. The store takes 16 bytes at any address.
             _ => unsafe {
-                let packed = _mm256_packs_epi32(a, b);
-                let packed = in_order::<4>(_mm256_packs_epi16(packed, packed));
-                let answers = _mm256_castsi256_si128(self.and(packed, one));
+                let narrow = _mm256_packs_epi32(a, b);
+                let narrow = in_order::<4>(_mm256_packs_epi16(narrow, narrow));
+                let answers = _mm256_castsi256_si128(self.and(narrow, one));
                 _mm_storeu_si128(places::<16>(out, at).as_mut_ptr().cast(), answers);
             },
         }

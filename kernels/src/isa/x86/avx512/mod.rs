@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "intrinsics, which a token of this module allows")]
 
 mod blend;
-mod pack;
+mod narrow;
 mod scale;
 
 use core::arch::asm;

@@ -1,4 +1,4 @@
-//! Packs the lanes of each width. Unzipping takes the top or bottom halves of the lanes of two
+//! Narrows the lanes of each width to bytes. Unzipping takes the top or bottom halves of the lanes of two
 //! registers in order, so no permutation is needed.
 
 use core::arch::aarch64::*;

@@ -1,4 +1,4 @@
-//! Packs the answers of 32 elements, from several registers into one.
+//! Narrows the answers of 32 elements to bytes, from several registers into one.
 
 use super::{Avx2, V};
 use crate::isa::x86::intrinsics::*;
@@ -48,34 +48,34 @@ impl Avx2 {
         unsafe {
             match W {
                 1 => _mm256_andnot_si256(load(0), top),
-                2 => in_order::<2>(pack(load(0), load(32), top)),
+                2 => in_order::<2>(narrow_missing(load(0), load(32), top)),
                 4 => {
                     let low = _mm256_blend_epi16::<0b1010_1010>(load(2), load(32));
                     let high = _mm256_blend_epi16::<0b1010_1010>(load(66), load(96));
                     let twos = halves([0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15]);
-                    _mm256_shuffle_epi8(in_order::<2>(pack(low, high, top)), twos)
+                    _mm256_shuffle_epi8(in_order::<2>(narrow_missing(low, high, top)), twos)
                 }
                 _ => {
                     let low = blend(load(6), load(36), load(66), load(96));
                     let high = blend(load(134), load(164), load(194), load(224));
-                    in_order::<8>(pack(low, high, top))
+                    in_order::<8>(narrow_missing(low, high, top))
                 }
             }
         }
     }
 }
 
-/// Undoes the interleaving of packs, after which the bytes came from lanes of `W` bytes. A pack
-/// leaves quarters 0 2 1 3.
+/// Brings the bytes of narrowed lanes of `W` bytes into the order of the lanes. An instruction that
+/// narrows leaves quarters 0 2 1 3.
 #[inline]
 #[target_feature(enable = "avx2")]
-pub(super) fn in_order<const W: usize>(packed: V) -> V {
+pub(super) fn in_order<const W: usize>(narrowed: V) -> V {
     match W {
-        2 => _mm256_permute4x64_epi64::<0b11_01_10_00>(packed),
-        4 => _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)),
+        2 => _mm256_permute4x64_epi64::<0b11_01_10_00>(narrowed),
+        4 => _mm256_permutevar8x32_epi32(narrowed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)),
         _ => {
             let fours = halves([0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]);
-            _mm256_shuffle_epi8(in_order::<2>(packed), fours)
+            _mm256_shuffle_epi8(in_order::<2>(narrowed), fours)
         }
     }
 }
@@ -90,11 +90,11 @@ fn halves(bytes: [u8; 16]) -> V {
 }
 
 /// For each 16-bit lane, a byte that is 0 only if the lane has all bits of `top`. `top` has no sign
-/// bit, so the missing bits are not negative as a 16-bit number. The pack saturates them to 255,
+/// bit, so the missing bits are not negative as a 16-bit number. Narrowing saturates them to 255,
 /// and only 0 becomes 0.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn pack(a: V, b: V, top: V) -> V {
+fn narrow_missing(a: V, b: V, top: V) -> V {
     _mm256_packus_epi16(_mm256_andnot_si256(a, top), _mm256_andnot_si256(b, top))
 }
 

@@ -1,4 +1,4 @@
-//! Packs the answers of a block from its registers.
+//! Narrows the answers of a block to bytes, from its registers into one.
 
 use super::{Avx512, V};
 use crate::isa::Isa;
@@ -22,7 +22,7 @@ impl Avx512 {
     ///
     /// ```text
     /// W = 4:  line 0  h0 l0 h1 l1 ..      select the high halves of two lines:  h0 k0 h1 k1 ..
-    ///         line 1  k0 m0 k1 m1 ..      two such registers, packed to bytes, then sorted
+    ///         line 1  k0 m0 k1 m1 ..      two such registers, narrowed to bytes, then sorted
     /// ```
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
@@ -31,21 +31,25 @@ impl Avx512 {
         match W {
             1 => _mm512_andnot_si512(line(0), top),
             2 => {
-                let packed = pack(line(0), line(1), top);
-                _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), packed)
+                let narrowed = narrow_missing(line(0), line(1), top);
+                _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7), narrowed)
             }
             4 => {
-                let packed =
-                    pack(tops_of_2([line(0), line(1)]), tops_of_2([line(2), line(3)]), top);
+                let narrowed = narrow_missing(
+                    tops_of_2([line(0), line(1)]),
+                    tops_of_2([line(2), line(3)]),
+                    top,
+                );
                 let fours = quarters([0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15]);
                 let index = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-                _mm512_permutexvar_epi32(index, _mm512_shuffle_epi8(packed, fours))
+                _mm512_permutexvar_epi32(index, _mm512_shuffle_epi8(narrowed, fours))
             }
             _ => {
                 let low = tops_of_4([line(0), line(1), line(2), line(3)]);
-                let packed = pack(low, tops_of_4([line(4), line(5), line(6), line(7)]), top);
+                let narrowed =
+                    narrow_missing(low, tops_of_4([line(4), line(5), line(6), line(7)]), top);
                 let twos = quarters([0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15]);
-                _mm512_permutexvar_epi16(self.load(&PAIRS, 0), _mm512_shuffle_epi8(packed, twos))
+                _mm512_permutexvar_epi16(self.load(&PAIRS, 0), _mm512_shuffle_epi8(narrowed, twos))
             }
         }
     }
@@ -70,11 +74,11 @@ fn tops_of_4([first, second, third, fourth]: [V; 4]) -> V {
 }
 
 /// For each 16-bit lane, a byte that is 0 only if the lane has all bits of `top`. `top` has no sign
-/// bit, so the missing bits are not negative as a 16-bit number. The pack saturates them to 255,
+/// bit, so the missing bits are not negative as a 16-bit number. Narrowing saturates them to 255,
 /// and only 0 becomes 0.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
-fn pack(a: V, b: V, top: V) -> V {
+fn narrow_missing(a: V, b: V, top: V) -> V {
     _mm512_packus_epi16(_mm512_andnot_si512(a, top), _mm512_andnot_si512(b, top))
 }
 
