@@ -7,9 +7,9 @@
 //! more, and a census       a driver; for a search or a count, one loop   drivers.rs
 //! ```
 //!
-//! Each entry stands here once, for a [`Width`] that is a type ([`crate::typed`]) or a number of the rule.
-//! Where a rule is the opposite of its hits, the entry of a count subtracts, a search looks for the
-//! others, and masks and bits compare for the answer.
+//! Each entry stands here once, for a [`Width`] that is a type ([`crate::typed`]) or a number of
+//! the rule. Where a rule is the opposite of its hits, the entry of a count subtracts, a search
+//! looks for the others, and masks and bits compare for the answer.
 
 use core::mem::MaybeUninit;
 

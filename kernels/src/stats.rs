@@ -31,9 +31,9 @@
 //! and a magnitude, `order` always does.
 //!
 //! Under a validity bitmap another number takes the place of each null, in registers: in `order` a
-//! number that was seen before, in `InRange` a number that changes nothing. So a group is skipped if its
-//! valid elements change nothing. The last elements of a part, fewer than 64, are copied to a block
-//! of 64, and the number that takes the place of nulls fills the block.
+//! number that was seen before, in `InRange` a number that changes nothing. So a group is skipped
+//! if its valid elements change nothing. The last elements of a part, fewer than 64, are copied to
+//! a block of 64, and the number that takes the place of nulls fills the block.
 //!
 //! A call on 1 KiB spends less time in the loops than between them. So one function has all that a
 //! short call runs, and no load reads what several narrower stores have just written: such a load
