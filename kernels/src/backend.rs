@@ -210,7 +210,7 @@ impl Backend {
         Self::named(name.as_bytes())
     }
 
-    /// The name in the table: `avx512`, `avx2`, `sse2`, `neon`, `portable` or `scalar`.
+    /// The name that [`Backend::by_name`] and `NONFINITE_BACKEND` take, such as `avx2`.
     pub fn name(self) -> &'static str {
         BACKENDS[usize::from(self.0.get()) - 1].name
     }
