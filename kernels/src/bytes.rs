@@ -28,10 +28,6 @@ bits! { u8 u16 u32 u64 f32 f64 }
 #[cfg(feature = "half")]
 bits! { half::f16 half::bf16 }
 
-impl<T: Bits, const N: usize> sealed::Sealed for [T; N] {}
-// SAFETY: an array has no padding besides that of its elements, which have none.
-unsafe impl<T: Bits, const N: usize> Bits for [T; N] {}
-
 /// The bytes of some elements.
 #[must_use]
 #[inline]

@@ -34,11 +34,11 @@ fn shift(rule: &Rule) -> u32 {
 /// The first line with an element for which the answer is yes.
 #[inline(always)]
 pub(crate) fn search(x: Long<'_>, rule: &Rule, find: Loop<Find>) -> Hit {
-    if rule.constant().is_some() || rule.is_opposite() {
+    if rule.constant().is_some() || rule.opposite {
         return search_most(x, rule, find);
     }
     let hit = find.run(x, rule, ());
-    if rule.is_exact() || hit.is_some() || hit.at == x.len() {
+    if rule.exact || hit.is_some() || hit.at == x.len() {
         return hit;
     }
     search_on(x, hit.at, rule, find)
@@ -201,7 +201,7 @@ pub(crate) fn mask(
     }
     let mask = mask.pick(backend);
     // For elements of one byte, a comparison is as fast as a screen.
-    if rule.size() == 1 || rule.is_tilted() || x.len() < Backend::skips_from(backend) {
+    if rule.size() == 1 || rule.tilted || x.len() < Backend::skips_from(backend) {
         mask.run(x, rule, out);
         return;
     }
@@ -260,7 +260,7 @@ fn long_bits(
     pack: Loop<Pack>,
     clean: Loop<Clean>,
 ) -> u64 {
-    let (no_hits, shift) = (if rule.is_opposite() { u64::MAX } else { 0 }, shift(rule) + 3);
+    let (no_hits, shift) = (if rule.opposite { u64::MAX } else { 0 }, shift(rule) + 3);
     loop {
         let at = clean.run(x, rule, ());
         // The last line is left for the loop, unless there is no hit.

@@ -92,7 +92,7 @@ pub(crate) fn any_of<W: Width>(width: W, backend: Option<Backend>, x: &[u8], rul
     let x = whole(width, x);
     match searched_by_loop(width, x) {
         None => width.any(x, rule),
-        Some(x) if rule.is_exact() && !rule.is_opposite() => {
+        Some(x) if rule.exact && !rule.opposite => {
             width.table::<Clean>().pick(backend).run(x, rule, ()) < x.len()
         }
         Some(x) => drivers::search(x, rule, width.table::<Find>().pick(backend)).is_some(),
@@ -131,7 +131,7 @@ pub(crate) fn count_of<W: Width>(
         }
         Some(x) => long_count((width.table(), width.table()), backend, x, rule),
     };
-    if rule.is_opposite() { elements(x.len(), width.size()) - hits } else { hits }
+    if rule.opposite { elements(x.len(), width.size()) - hits } else { hits }
 }
 
 /// The hits of more than one loop counts. This function, and others below that take tables, stand
@@ -206,7 +206,7 @@ fn occurrences_by(
         return Occurrences::new(bits.count_ones() as usize, first_of(bits));
     };
     let hits = long_count(counts, backend, long, rule);
-    let count = if rule.is_opposite() { elements(x.len(), rule.size()) - hits } else { hits };
+    let count = if rule.opposite { elements(x.len(), rule.size()) - hits } else { hits };
     let first = || drivers::search(long, rule, find.pick(backend)).index(rule.size());
     Occurrences::new(count, if count == 0 { None } else { first() })
 }

@@ -24,32 +24,37 @@ use crate::element::read;
 /// What is asked of the bits of one element. To make a rule of a width other than 1, 2, 4 or 8
 /// bytes panics.
 ///
-/// The fields from `greater` on follow from those before: see the methods of these names. They are
-/// set when the rule is made, so that a loop finds out nothing about its rule.
+/// The fields from `greater` on follow from those before. They are set when the rule is made, so
+/// that a loop finds out nothing about its rule.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(Hash))]
 // In this order, so that the compiler does not load `flip` and `limit` at once: a wide load waits
 // for the two stores of a rule that was made just before.
 #[repr(C)]
 pub struct Rule {
-    mask: u64,
+    pub(crate) mask: u64,
     /// A signed integer as wide as an element, extended to 64 bits. `limit` is one too.
-    flip: i64,
+    pub(crate) flip: i64,
     /// Bytes of an element: 1, 2, 4 or 8.
     width: u8,
-    tilted: bool,
+    pub(crate) tilted: bool,
     /// Whether the answer is yes for the elements that are no hits.
-    opposite: bool,
-    greater: bool,
-    ones: bool,
-    exact: bool,
+    pub(crate) opposite: bool,
+    /// Whether the hits are `(bits & mask) > limit`.
+    pub(crate) greater: bool,
+    /// Whether the hits are `(bits & mask) == mask`, where the mask lies in the top 16 bits of an
+    /// element, or in a byte, below the sign.
+    pub(crate) ones: bool,
+    /// Whether every element that passes the screen of a backend is a hit. The screens of wide
+    /// elements compare upper bits only.
+    pub(crate) exact: bool,
     /// 1 for every rule. The compiler does not know that: see `With::one_byte`.
-    one: u8,
+    pub(crate) one: u8,
     screen_flip: i8,
     /// The greatest number that is no hit.
-    limit: i64,
+    pub(crate) limit: i64,
     /// The flip and the limit of a comparison that is the answer: those above, or the opposite.
-    answer: [i64; 2],
+    pub(crate) answer: [i64; 2],
     screen_mask: u64,
     screen_limit: i64,
 }
@@ -229,12 +234,6 @@ impl Rule {
         (tilted ^ self.flip > self.limit) != self.opposite
     }
 
-    /// The flip and the limit of a comparison that is the answer.
-    #[inline(always)]
-    pub(crate) const fn answer(&self) -> [u64; 2] {
-        [self.answer[0] as u64, self.answer[1] as u64]
-    }
-
     /// [`Rule::holds`] for elements of `W` bytes. The compiler can vectorise a loop over elements,
     /// since there is no branch and the integers are as wide as an element.
     #[inline(always)]
@@ -259,12 +258,6 @@ impl Rule {
         }
     }
 
-    /// Whether the answer is yes for the elements that are no hits.
-    #[inline(always)]
-    pub(crate) const fn is_opposite(&self) -> bool {
-        self.opposite
-    }
-
     /// Whether a hit may have these bits. See [`Screen`]. Masks in the width of the elements, so
     /// that a vector holds as many as it can.
     #[inline(always)]
@@ -285,52 +278,6 @@ impl Rule {
         Screen { mask: self.screen_mask, flip, limit: self.screen_limit }
     }
 
-    #[inline(always)]
-    pub(crate) const fn mask(&self) -> u64 {
-        self.mask
-    }
-
-    #[inline(always)]
-    pub(crate) const fn flip(&self) -> u64 {
-        self.flip as u64
-    }
-
-    #[inline(always)]
-    pub(crate) const fn limit(&self) -> u64 {
-        self.limit as u64
-    }
-
-    /// 1, which the compiler does not know.
-    #[inline(always)]
-    pub(crate) const fn one(&self) -> u64 {
-        self.one as u64
-    }
-
-    #[inline(always)]
-    pub(crate) const fn is_tilted(&self) -> bool {
-        self.tilted
-    }
-
-    /// Whether the hits are `(bits & mask) > limit`.
-    #[inline(always)]
-    pub(crate) const fn is_greater(&self) -> bool {
-        self.greater
-    }
-
-    /// Whether the hits are `(bits & mask) == mask`, where the mask lies in the top 16 bits of an
-    /// element, or in a byte, below the sign.
-    #[inline(always)]
-    pub(crate) const fn is_ones(&self) -> bool {
-        self.ones
-    }
-
-    /// Whether every element that passes the screen of a backend is a hit. The screens of wide
-    /// elements compare upper bits only.
-    #[inline(always)]
-    pub(crate) const fn is_exact(&self) -> bool {
-        self.exact
-    }
-
     /// The exponent, if this is the rule for NaN of an IEEE format, `(bits & !sign) > exponent`. At
     /// least two bits are below the exponent: with one bit, `> 7E` would be the same as `== 7F`,
     /// the rule for NaN of a format without infinities.
@@ -338,9 +285,10 @@ impl Rule {
     #[inline(always)]
     pub const fn exponent(&self) -> Option<u64> {
         let width = self.size();
-        let exponent = is_exponent(width, self.limit()) && self.limit & 3 == 0;
+        let limit = self.limit as u64;
+        let exponent = is_exponent(width, limit) && limit & 3 == 0;
         if self.greater && !self.opposite && self.mask == max(width) && exponent {
-            Some(self.limit())
+            Some(limit)
         } else {
             None
         }
@@ -478,9 +426,9 @@ mod tests {
             let with_many_hits = rule.without_opposite();
             for bits in 0..=255_u64 {
                 let (passes, hit) = (rule.passes_of::<1>(bits), rule.hits_of::<1>(bits));
-                assert_eq!(hit != rule.is_opposite(), rule.holds(bits), "{rule:?} {bits:#x}");
+                assert_eq!(hit != rule.opposite, rule.holds(bits), "{rule:?} {bits:#x}");
                 assert!(passes || !hit, "{rule:?} {bits:#x}");
-                assert!(!rule.is_exact() || passes == hit, "{rule:?} {bits:#x}");
+                assert!(!rule.exact || passes == hit, "{rule:?} {bits:#x}");
                 assert_eq!(
                     with_many_hits.hits_of::<1>(bits),
                     rule.holds(bits),
@@ -494,10 +442,10 @@ mod tests {
     /// The loops that are fast for such rules are chosen for a format with this exponent.
     fn is_fast<const W: usize>(exponent: u64) {
         let special = Rule::equal(W, exponent, exponent);
-        assert!(special.is_ones() && special.not().is_ones(), "{special:?}");
-        assert!(special.is_exact() && !special.not().without_opposite().is_exact(), "{special:?}");
+        assert!(special.ones && special.not().ones, "{special:?}");
+        assert!(special.exact && !special.not().without_opposite().exact, "{special:?}");
         for rule in [Rule::greater(W, max(W), exponent), special] {
-            assert!(rule.is_greater() && !rule.passes_of::<W>(0), "{rule:?}");
+            assert!(rule.greater && !rule.passes_of::<W>(0), "{rule:?}");
             assert_eq!(rule.screen().flip, 0, "{rule:?}");
         }
         assert!(!Rule::equal(W, max(W), exponent).passes_of::<W>(0));

@@ -24,7 +24,7 @@ pub(crate) mod op {
     pub(crate) const FLIPPED: u8 = 2;
     /// Any comparison of a rule.
     pub(crate) const TILTED: u8 = 3;
-    /// `(bits & mask) == mask`, where [`Rule::is_ones`](super::Rule::is_ones), and its opposite.
+    /// `(bits & mask) == mask`, where [`Rule::ones`](super::Rule::ones), and its opposite.
     pub(crate) const ONES: u8 = 4;
     pub(crate) const NOT_ONES: u8 = 5;
 }
@@ -137,29 +137,29 @@ pub(crate) trait Isa: Copy + 'static {
     #[inline(always)]
     fn with<const W: usize>(self, rule: &Rule) -> With<Self::V> {
         With {
-            flip: self.splat::<W>(rule.flip()),
-            limit: self.splat::<W>(rule.limit()),
-            tilt: self.splat::<W>(rule.is_tilted().into()),
+            flip: self.splat::<W>(rule.flip.cast_unsigned()),
+            limit: self.splat::<W>(rule.limit.cast_unsigned()),
+            tilt: self.splat::<W>(rule.tilted.into()),
             one: self.splat::<W>(1),
             // `min(byte, 1)` would do, but the compiler turns it into two instructions when it
             // knows the 1. So the 1 comes from memory.
-            one_byte: self.splat::<1>(rule.one()),
+            one_byte: self.splat::<1>(rule.one.into()),
             top: match W {
-                1 => self.splat::<1>(rule.mask()),
-                _ => self.splat::<2>(rule.mask() >> (8 * W - 16)),
+                1 => self.splat::<1>(rule.mask),
+                _ => self.splat::<2>(rule.mask >> (8 * W - 16)),
             },
-            ..self.with_code::<W>(rule.mask(), 0)
+            ..self.with_code::<W>(rule.mask, 0)
         }
     }
 
     /// The numbers of the comparison for the answer.
     #[inline(always)]
     fn with_answer<const W: usize>(self, rule: &Rule) -> With<Self::V> {
-        let [flip, limit] = rule.answer();
+        let [flip, limit] = rule.answer.map(i64::cast_unsigned);
         With {
             flip: self.splat::<W>(flip),
             limit: self.splat::<W>(limit),
-            opposite: if rule.is_opposite() { u64::MAX } else { 0 },
+            opposite: if rule.opposite { u64::MAX } else { 0 },
             ..self.with::<W>(rule)
         }
     }

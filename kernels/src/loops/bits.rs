@@ -44,7 +44,7 @@ impl Question for Pack {
 impl<I: Isa> On<I> for Pack {
     #[inline(always)]
     fn vector<const W: usize>(isa: I, x: Long<'_>, rule: &Rule, out: &mut [u8]) -> u64 {
-        if rule.is_tilted() {
+        if rule.tilted {
             return bytes_of::<I, W, { op::TILTED }>(isa, x, 0, rule, out);
         }
         if !I::GROUPS || I::MASK_REGISTERS && x.len() < BLOCKS_FROM {
@@ -52,9 +52,9 @@ impl<I: Isa> On<I> for Pack {
         }
         let (blocks, _): (&[Block<W>], _) = x.bytes().as_chunks().0.as_chunks();
         let (with, words) = (isa.with_answer::<W>(rule), out.as_chunks_mut().0);
-        if !I::MASK_REGISTERS && rule.is_ones() {
+        if !I::MASK_REGISTERS && rule.ones {
             words_of::<I, W, { op::ONES }>(isa, blocks, &with, words);
-        } else if !I::MASK_REGISTERS && rule.is_greater() && !rule.is_opposite() {
+        } else if !I::MASK_REGISTERS && rule.greater && !rule.opposite {
             words_of::<I, W, { op::GREATER }>(isa, blocks, &with, words);
         } else {
             words_of::<I, W, { op::FLIPPED }>(isa, blocks, &with, words);

@@ -33,7 +33,7 @@ impl Question for Classify {
     fn plain<const W: usize, const BLOCK: usize>(x: Long<'_>, nan: &Rule, (): ()) -> u64 {
         let count = |rule: &Rule| plain::sum::<W, BLOCK>(x.bytes(), |bits| rule.hits_of::<W>(bits));
         let infinity = |all, code| Rule::equal(W, all, code);
-        let (mask, exponent) = (nan.mask(), nan.limit());
+        let (mask, exponent) = (nan.mask, nan.limit.cast_unsigned());
         let (inf, negative) = (infinity(mask, exponent), infinity(u64::MAX, exponent | (mask + 1)));
         joined([nan, &inf, &negative].map(count))
     }
@@ -42,8 +42,9 @@ impl Question for Classify {
 impl<I: Isa> On<I> for Classify {
     #[inline(always)]
     fn vector<const W: usize>(isa: I, x: Long<'_>, nan: &Rule, (): ()) -> u64 {
-        let (with, inf) = (isa.with::<W>(nan), isa.splat::<W>(nan.limit()));
-        let negative = isa.splat::<W>(nan.limit() | (nan.mask() + 1));
+        let (exponent, sign) = (nan.limit.cast_unsigned(), nan.mask + 1);
+        let (with, inf) = (isa.with::<W>(nan), isa.splat::<W>(exponent));
+        let negative = isa.splat::<W>(exponent | sign);
         let mut total = 0;
         let lines: &[Line] = x.bytes().as_chunks().0;
         let few = !I::GROUPS || x.len() < I::COUNTERS_FROM;
@@ -61,8 +62,8 @@ impl<I: Isa> On<I> for Classify {
             }
             total += joined([isa.sum(nans), isa.sum(infs), isa.sum(negs)].map(|sum| sum as u64));
         }
-        let of_inf = isa.with_code::<W>(nan.mask(), nan.limit());
-        let of_negative = isa.with_code::<W>(u64::MAX, nan.limit() | (nan.mask() + 1));
+        let of_inf = isa.with_code::<W>(nan.mask, exponent);
+        let of_negative = isa.with_code::<W>(u64::MAX, exponent | sign);
         let rest = x.len() % 64;
         let last = (rest != 0).then(|| (x.line_at(x.len()).1, (64 - rest) / W));
         for (line, overlap) in lines.iter().map(|line| (line, 0)).chain(last) {

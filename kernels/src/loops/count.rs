@@ -50,9 +50,9 @@ impl<I: Isa> On<I> for Count {
         if !I::GROUPS {
             // One loop for every rule, since code should be small.
             by::<I, W, { op::TILTED }>(isa, x, rule)
-        } else if rule.is_tilted() {
+        } else if rule.tilted {
             in_bits::<I, W, { op::TILTED }>(isa, x, 0, &isa.with::<W>(rule))
-        } else if rule.is_greater() && !I::MASK_REGISTERS {
+        } else if rule.greater && !I::MASK_REGISTERS {
             by::<I, W, { op::GREATER }>(isa, x, rule)
         } else {
             by::<I, W, { op::FLIPPED }>(isa, x, rule)

@@ -11,7 +11,7 @@
 //!                                a cache line on, and what is left by groups of 4 lines
 //! ```
 //!
-//! Where the screen is exact ([`Rule::is_exact`]), a group that passes has a hit. Otherwise it may
+//! Where the screen is exact ([`Rule::exact`]), a group that passes has a hit. Otherwise it may
 //! have none. Then `Find` stops after 8 lines and says where, and the driver begins there anew: few
 //! groups pass, so the loop over groups and the loop over lines need not share their registers.
 
@@ -76,8 +76,8 @@ impl<I: Isa> On<I> for Find {
         let Some(mut line) = first_group::<I, W>(isa, x, rule) else { return Hit::none_in(x) };
         let with = isa.with::<W>(rule);
         // 8 lines: `one` is 1. The compiler does not know that, so it does not unroll the loop.
-        for _ in 0..8 * rule.one() {
-            let bits = match rule.is_tilted() {
+        for _ in 0..8 * rule.one {
+            let bits = match rule.tilted {
                 false => isa.line_bits::<W, { op::FLIPPED }>(&line.here::<1>()[0], &with),
                 true => isa.line_bits::<W, { op::TILTED }>(&line.here::<1>()[0], &with),
             };

@@ -23,7 +23,7 @@
 //! AVX-512 compares into mask registers. AVX2 and NEON compare into lanes of all ones and narrow
 //! them. The packing of AVX2 mixes the order, which a permutation restores. NEON keeps the order.
 //!
-//! A rule for ones ([`Rule::is_ones`]) asks for bits in the top 16 of an element. Then the tops of
+//! A rule for ones ([`Rule::ones`]) asks for bits in the top 16 of an element. Then the tops of
 //! elements are brought together first, and one register is compared instead of two or more.
 //! `Finite` and `NonFinite` of all IEEE formats are such rules.
 //!
@@ -79,7 +79,7 @@ impl<I: Isa> On<I> for Mask {
     #[inline(always)]
     fn vector<const W: usize>(isa: I, x: Long<'_>, rule: &Rule, out: &mut Places) -> usize {
         let eight = W == 8 && I::MASK_REGISTERS;
-        if rule.is_tilted() {
+        if rule.tilted {
             all::<I, W, 1, { op::TILTED }>(isa, x, rule, out);
         } else if !I::GROUPS || x.len() < if eight { 512 } else { FOUR_LINES } {
             all::<I, W, 1, { op::FLIPPED }>(isa, x, rule, out);
@@ -99,13 +99,13 @@ fn by_rule<I: Isa, const W: usize, const N: usize>(
     rule: &Rule,
     out: &mut Places,
 ) {
-    if !rule.is_ones() {
-        if rule.is_greater() && !rule.is_opposite() {
+    if !rule.ones {
+        if rule.greater && !rule.opposite {
             all::<I, W, N, { op::GREATER }>(isa, x, rule, out);
         } else {
             all::<I, W, N, { op::FLIPPED }>(isa, x, rule, out);
         }
-    } else if rule.is_opposite() {
+    } else if rule.opposite {
         all::<I, W, N, { op::NOT_ONES }>(isa, x, rule, out);
     } else {
         all::<I, W, N, { op::ONES }>(isa, x, rule, out);
@@ -160,7 +160,7 @@ impl Question for MaskClean {
             if plain::any::<W>(block, |bits| rule.passes_of::<W>(bits)) {
                 break;
             }
-            out.fill(MaybeUninit::new(rule.is_opposite()));
+            out.fill(MaybeUninit::new(rule.opposite));
             done += block.len();
         }
         done
@@ -175,7 +175,7 @@ impl<I: Isa> On<I> for MaskClean {
             return 0;
         }
         let screen = isa.screen::<W>(rule.screen());
-        let answer = isa.splat::<1>(rule.is_opposite().into());
+        let answer = isa.splat::<1>(rule.opposite.into());
         match x.bytes().as_chunks::<64>().0.first_chunk::<2>() {
             Some(first) if !isa.may_hit::<W, false>(first, screen) => {}
             _ => return 0,

@@ -34,12 +34,12 @@ impl Codes {
     /// If the rule is that for NaN or +Inf.
     #[track_caller]
     pub(crate) fn new(nan: &Rule, values: Values) -> Self {
-        assert!(!nan.is_tilted(), "a rule for NaN or +Inf, where a rule for NaN is needed");
+        assert!(!nan.tilted, "a rule for NaN or +Inf, where a rule for NaN is needed");
         let Some(classes) = Classes::of(nan) else {
             let values = Values { pos_inf: values.nan, neg_inf: values.nan, ..values };
             return Self { rule: nan.without_opposite(), values, pos_inf: 0, neg_inf: 0 };
         };
-        let (pos_inf, sign) = (classes.exponent, nan.mask() + 1);
+        let (pos_inf, sign) = (classes.exponent, nan.mask + 1);
         Self { rule: classes.special(), values, pos_inf, neg_inf: pos_inf | sign }
     }
 
@@ -57,7 +57,7 @@ impl Codes {
 }
 
 /// Whether an element of four lines may be a hit of a rule. If the screen is exact, never true for
-/// lines without a hit: see [`Rule::is_exact`].
+/// lines without a hit: see [`Rule::exact`].
 #[inline(always)]
 pub(super) fn may_hit<I: Isa, const W: usize>(isa: I, lines: &Four, rule: &Rule) -> bool {
     let screen = isa.screen::<W>(rule.screen());

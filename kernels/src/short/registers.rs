@@ -20,7 +20,7 @@ impl<R: Register> Short for R {
             return Elements::any::<W>(x, rule);
         }
         let (isa, with) = (R::HERE, R::HERE.with_answer::<W>(rule));
-        let answers = |lanes| match rule.is_tilted() {
+        let answers = |lanes| match rule.tilted {
             true => isa.hits::<W, { op::TILTED }>(lanes, &with),
             false => isa.hits::<W, { op::FLIPPED }>(lanes, &with),
         };
@@ -38,7 +38,7 @@ impl<R: Register> Short for R {
 
     #[inline(always)]
     fn bits<const W: usize>(x: &[u8], rule: &Rule) -> u64 {
-        if x.len() < 16 || rule.is_tilted() {
+        if x.len() < 16 || rule.tilted {
             return small_bits::<R, W>(x, rule);
         }
         let (with, last) = (R::HERE.with_answer::<W>(rule), x.len() - 16);
@@ -63,9 +63,9 @@ impl<R: Register> Short for R {
             }
             bytes
         };
-        if W == 8 || x.len() < 16 || rule.is_tilted() {
+        if W == 8 || x.len() < 16 || rule.tilted {
             let ones = Self::bits::<W>(x, rule).count_ones() as usize;
-            return if rule.is_opposite() { x.len() / W - ones } else { ones };
+            return if rule.opposite { x.len() / W - ones } else { ones };
         }
         let (isa, with) = (R::HERE, R::HERE.with::<W>(rule));
         let add = |counts, hits| isa.add::<W>(counts, hits, with.one);
@@ -84,7 +84,7 @@ impl<R: Register> Short for R {
 
     #[inline(always)]
     fn mask<const W: usize>(x: &[u8], rule: &Rule, out: &mut Places) {
-        if x.len() < 16 || rule.is_tilted() {
+        if x.len() < 16 || rule.tilted {
             return small_mask::<R, W>(x, rule, out);
         }
         let (isa, with, last) = (R::HERE, R::HERE.with_answer::<W>(rule), x.len() - 16);
@@ -118,7 +118,7 @@ fn lanes<R: Register, const W: usize>(x: &[u8], at: usize, with: &With<R::V>) ->
 /// [`Short::bits`] it would make `bits` save registers for all lengths.
 #[inline(never)]
 fn small_bits<R: Register, const W: usize>(x: &[u8], rule: &Rule) -> u64 {
-    if W == 8 || rule.is_tilted() {
+    if W == 8 || rule.tilted {
         return Elements::bits::<W>(x, rule);
     }
     let (isa, with) = (R::HERE, R::HERE.with_answer::<W>(rule));
@@ -129,8 +129,7 @@ fn small_bits<R: Register, const W: usize>(x: &[u8], rule: &Rule) -> u64 {
 /// As [`small_bits`], but a byte for each element.
 #[inline(never)]
 fn small_mask<R: Register, const W: usize>(x: &[u8], rule: &Rule, out: &mut Places) {
-    let (Some(first), Some(last), false) =
-        (x.first_chunk(), x.last_chunk(), W == 8 || rule.is_tilted())
+    let (Some(first), Some(last), false) = (x.first_chunk(), x.last_chunk(), W == 8 || rule.tilted)
     else {
         return Elements::mask::<W>(x, rule, out);
     };

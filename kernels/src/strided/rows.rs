@@ -101,7 +101,7 @@ fn all_rows(tile: &Tile, f: impl Fn(usize) -> bool) -> bool {
 /// one of the rules does. `None` means the active backend.
 ///
 /// # Panics
-/// If there is not one place for each row, at the latest at the first hit without a place.
+/// If a row with a hit has no place. Places behind those of the rows get the answer without hits.
 pub fn rows(
     backend: Option<Backend>,
     x: &Tensor<'_>,
