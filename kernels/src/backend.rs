@@ -18,8 +18,8 @@ pub(crate) type Backends = ByHand<(Portable, (Scalar, Last))>;
 /// The end of a list of backends.
 pub(crate) struct Last;
 
-/// A list of backends: `(the best, the others)`, or [`Last`]. The place in the list makes the number
-/// of a backend, its row, and its entry in each table of loops.
+/// A list of backends: `(the best, the others)`, or [`Last`]. The place in the list makes the
+/// number of a backend, its row, and its entry in each table of loops.
 pub(crate) trait List {
     const LENGTH: usize;
     /// The number of the first backend of this list, among all: 1 for the best.
@@ -154,7 +154,8 @@ impl Backend {
     #[cfg(feature = "std")]
     fn not_here(name: &std::ffi::OsStr) -> ! {
         panic!(
-            "NONFINITE_BACKEND is {name:?}, which this CPU or this build lacks; this build has{NAMES}"
+            "NONFINITE_BACKEND is {name:?}, which this CPU or this build lacks; this build
+            has{NAMES}"
         )
     }
 

@@ -29,10 +29,10 @@ impl<Q: Question> Copy for Loop<Q> {}
 impl<Q: Question> Loop<Q> {
     #[inline(always)]
     pub(crate) fn run(self, x: Q::Input<'_>, asked: Q::Asked<'_>, out: Q::Out<'_>) -> Q::Answer {
-        // SAFETY: only `Table::pick` hands loops out. It returns `first`, which is safe, or the entry
-        // of a `Backend`, which exists only if `detect` of its row has returned true. `Loops` writes
-        // this entry for the type of the same place in the list that the row comes from, or it is
-        // the loop of the scalar backend, which every CPU runs.
+        // SAFETY: only `Table::pick` hands loops out. It returns `first`, which is safe, or the
+        // entry of a `Backend`, which exists only if `detect` of its row has returned true. `Loops`
+        // writes this entry for the type of the same place in the list that the row comes from, or
+        // it is the loop of the scalar backend, which every CPU runs.
         unsafe { (self.0)(x, asked, out) }
     }
 }

@@ -7,9 +7,9 @@
 //! more, and a census       a driver; for a search, one loop              drivers.rs
 //! ```
 //!
-//! Each entry stands here once, for a [`Width`] that is a type ([`crate::typed`]) or a number of the
-//! rule. If the rule is an opposite, a count subtracts, a search looks for the elements that are no
-//! hits, and masks and bits compare by the numbers of the answer.
+//! Each entry stands here once, for a [`Width`] that is a type ([`crate::typed`]) or a number of
+//! the rule. If the rule is an opposite, a count subtracts, a search looks for the elements that
+//! are no hits, and masks and bits compare by the numbers of the answer.
 
 use core::mem::MaybeUninit;
 

@@ -171,8 +171,8 @@ impl<'x> Cursor<'x> {
             return None;
         }
         // `here` clamps the place with `min`. `next` must not: then each load would wait for the
-        // comparison of the load before. `at` is before the last group, so the sum is before the end
-        // of the input, and does not wrap.
+        // comparison of the load before. `at` is before the last group, so the sum is before the
+        // end of the input, and does not wrap.
         Some(Self { at: self.at.wrapping_add(64 * N), ..self })
     }
 
@@ -205,8 +205,8 @@ pub(crate) struct Groups<'a, const W: usize, const N: usize> {
 }
 
 impl<'a, const W: usize, const N: usize> Groups<'a, W, N> {
-    /// The first group. The groups after it begin at cache lines if `align` says so, and if elements
-    /// are aligned to their width.
+    /// The first group. The groups after it begin at cache lines if `align` says so, and if
+    /// elements are aligned to their width.
     ///
     /// # Panics
     /// If the input is shorter than a group, or if there are not as many places as elements.

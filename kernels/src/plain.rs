@@ -2,8 +2,8 @@
 //!
 //! `scalar` looks at one element after the other. Its code is small, and every CPU runs it.
 //! `portable` looks at blocks of 64, which the compiler vectorises. Targets without a backend by
-//! hand use it, such as wasm. With the feature `portable` all targets have it; on x86 the crate pulp
-//! then compiles it for AVX2.
+//! hand use it, such as wasm. With the feature `portable` all targets have it; on x86 the crate
+//! pulp then compiles it for AVX2.
 #![expect(unsafe_code, reason = "the loops of other backends need their CPU")]
 
 use crate::element::elements;
@@ -107,7 +107,8 @@ pub(crate) fn word<const W: usize, const BLOCK: usize>(x: &[u8], rule: &Rule) ->
         *byte = u8::from(rule.holds_of::<W>(bits));
     }
     for (out, eight) in word.iter_mut().zip(bytes.as_chunks::<8>().0) {
-        // The product moves bit 0 of byte `i` to bit `56 + i`, and no other term reaches these bits.
+        // The product moves bit 0 of byte `i` to bit `56 + i`, and no other term reaches these
+        // bits.
         *out = (u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8;
     }
     u64::from_le_bytes(word)

@@ -14,7 +14,7 @@ use crate::numbers::Numbers;
 use crate::replace::{replace_by, replace_into_by};
 use crate::rule::Rule;
 #[cfg(feature = "stats")]
-use crate::stats::{Loops, Stats, stats_by};
+use crate::stats::{ForWidth, Stats, stats_by};
 
 /// The width. Panics if the rule has another one.
 #[inline(always)]
@@ -103,7 +103,8 @@ pub fn replace<L: Lane>(
 /// Like [`replace`], but writes a copy of `x` to `out`, with NaN and infinities replaced.
 ///
 /// # Panics
-/// If `out` is not as long as `x`, or if `nan` is the rule for NaN or +Inf; nothing is written then.
+/// If `out` is not as long as `x`, or if `nan` is the rule for NaN or +Inf; nothing is written
+/// then.
 #[inline]
 #[track_caller]
 pub fn replace_into<L: Lane>(
@@ -127,5 +128,5 @@ pub fn replace_into<L: Lane>(
 #[cfg(feature = "stats")]
 pub fn stats<L: Lane>(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
     let width = width::<L>(&numbers.nan);
-    stats_by(Loops::of(width, position::<L>, census::<L>, bits::<L>), backend, x, numbers)
+    stats_by(ForWidth::of(width, position::<L>, census::<L>, bits::<L>), backend, x, numbers)
 }

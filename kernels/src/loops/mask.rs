@@ -27,9 +27,9 @@
 //! elements are brought together first, and one register is compared instead of two or more.
 //! `Finite` and `NonFinite` of all IEEE formats are such rules.
 //!
-//! `MaskClean` writes answers to the next free places when the screen of a group finds no hit. The mask
-//! begins with the first element, and groups begin at a cache line: the screen is ahead by up to 63
-//! bytes.
+//! `MaskClean` writes answers to the next free places when the screen of a group finds no hit. The
+//! mask begins with the first element, and groups begin at a cache line: the screen is ahead by up
+//! to 63 bytes.
 //!
 //! ```text
 //! input   head | group 0 | group 1 | group 2 ..
@@ -50,8 +50,8 @@ use crate::tuning::ALIGN_FROM;
 /// Bytes of a group of four lines.
 pub(crate) const FOUR_LINES: usize = 256;
 
-/// A byte for each element: 1 where the answer is yes. There are as many places as elements. Returns
-/// the bytes whose answers are written: all.
+/// A byte for each element: 1 where the answer is yes. There are as many places as elements.
+/// Returns the bytes whose answers are written: all.
 pub(crate) struct Mask;
 
 tables!(Mask);

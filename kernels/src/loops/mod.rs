@@ -1,6 +1,6 @@
-//! The loops: a file for each question, or for two that belong together. A loop calls no other loop.
-//! The entries (`entry.rs`) and the drivers (`drivers.rs`) call the loops of questions; `replace.rs`,
-//! `scale.rs`, `stats.rs` and `nulls.rs` call their own.
+//! The loops: a file for each question, or for two that belong together. A loop calls no other
+//! loop. The entries (`entry.rs`) and the drivers (`drivers.rs`) call the loops of questions;
+//! `replace.rs`, `scale.rs`, `stats.rs` and `nulls.rs` call their own.
 
 mod bits;
 mod classify;

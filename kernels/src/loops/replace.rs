@@ -68,8 +68,8 @@ pub(super) fn may_hit<I: Isa, const W: usize>(isa: I, lines: &Four, rule: &Rule)
     }
 }
 
-/// Writes other codes over the hits of a rule, which is not tilted. Returns their number. Four lines
-/// without a hit are not written.
+/// Writes other codes over the hits of a rule, which is not tilted. Returns their number. Four
+/// lines without a hit are not written.
 pub(crate) struct Replace;
 
 tables!(Replace);

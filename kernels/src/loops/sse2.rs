@@ -1,5 +1,5 @@
-//! Few CPUs lack AVX2, so SSE2 has loops of its own only for what is asked most. The other questions
-//! take the plain loops.
+//! Few CPUs lack AVX2, so SSE2 has loops of its own only for what is asked most. The other
+//! questions take the plain loops.
 
 use crate::isa::x86::Sse2;
 use crate::question::On;

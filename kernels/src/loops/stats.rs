@@ -1,7 +1,7 @@
 //! The loops of statistics: [`crate::stats`] has the algorithm.
 //!
-//! They look at blocks of 64 elements. Where a bitmap has a 0, another number takes the place of the
-//! element.
+//! They look at blocks of 64 elements. Where a bitmap has a 0, another number takes the place of
+//! the element.
 
 use core::iter::repeat;
 use core::ops::{Add, BitAnd, BitXor, Neg};

@@ -16,7 +16,8 @@ pub(crate) use elements::Elements;
 
 /// The answers for fewer than 64 bytes.
 pub(crate) trait Short {
-    /// Whether the answer is yes for any element. Inlined into the program, where the rule is known.
+    /// Whether the answer is yes for any element. Inlined into the program, where the rule is
+    /// known.
     fn any<const W: usize>(x: &[u8], rule: &Rule) -> bool;
     /// Bit `i` for element `i`: its answer.
     fn bits<const W: usize>(x: &[u8], rule: &Rule) -> u64;

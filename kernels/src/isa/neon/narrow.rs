@@ -1,5 +1,5 @@
-//! Narrows the lanes of each width to bytes. Unzipping takes the top or bottom halves of the lanes of two
-//! registers in order, so no permutation is needed.
+//! Narrows the lanes of each width to bytes. Unzipping takes the top or bottom halves of the lanes
+//! of two registers in order, so no permutation is needed.
 
 use core::arch::aarch64::*;
 use core::arch::asm;
