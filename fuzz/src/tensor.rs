@@ -6,9 +6,9 @@ use nonfinite_oracle::Question;
 
 /// A question about a tensor at some address.
 ///
-/// `seeds.py` writes these in the bytes that [`Arbitrary`] takes them from: format, question, asked,
-/// start, bit (a byte each, as an index), repeats - 1 (a byte), the place of a changed byte (two
-/// bytes, little-endian), its new value (a byte), elements.
+/// `seeds.py` writes these in the bytes that [`Arbitrary`] takes them from: format, question,
+/// asked, start, bit (a byte each, as an index), repeats - 1 (a byte), the place of a changed byte
+/// (two bytes, little-endian), its new value (a byte), elements.
 #[derive(Debug)]
 pub struct Tensor {
     /// The format of the elements.
