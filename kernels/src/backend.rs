@@ -154,8 +154,8 @@ impl Backend {
     #[cfg(feature = "std")]
     fn not_here(name: &std::ffi::OsStr) -> ! {
         panic!(
-            "NONFINITE_BACKEND is {name:?}, which this CPU or this build lacks; this build
-            has{NAMES}"
+            "NONFINITE_BACKEND is {name:?}, which this CPU or this build lacks; \
+             this build has{NAMES}"
         )
     }
 
