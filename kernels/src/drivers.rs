@@ -187,7 +187,7 @@ pub(crate) fn census(
     tally.census()
 }
 
-/// A byte for each element, of more than one loop answers. `out` has a place for each element.
+/// A byte for each element of an input that is too long for one loop. `out` has a place for each.
 #[inline(never)]
 pub(crate) fn mask(
     (mask, clean): (&Table<Mask>, &Table<MaskClean>),
@@ -237,7 +237,7 @@ pub(crate) fn bits_of(
     }
 }
 
-/// [`bits_of`] any length.
+/// [`bits_of`] an input of any length.
 #[inline(always)]
 pub(crate) fn bits(
     x: Long<'_>,

@@ -134,8 +134,8 @@ pub(crate) fn count_of<W: Width>(
     if rule.opposite { elements(x.len(), width.size()) - hits } else { hits }
 }
 
-/// The hits of more than one loop counts. This function, and others below that take tables, stand
-/// once in a program for all widths.
+/// The hits of an input that is too long for one loop. This function, and others below that take
+/// tables, stand once in a program for all widths.
 #[inline(never)]
 fn long_count(
     (count, clean): (&Table<Count>, &Table<Clean>),
@@ -269,7 +269,7 @@ pub(crate) fn bits_of<W: Width>(
     }
 }
 
-/// The bits of more than one loop makes, or from any bit on.
+/// Bits that are too many for one loop, or that begin inside of a byte.
 #[inline(never)]
 #[track_caller]
 fn bits_by(

@@ -10,13 +10,13 @@ use core::mem::MaybeUninit;
 pub struct MaskOut<'a>(&'a mut [MaybeUninit<bool>]);
 
 impl<'a> MaskOut<'a> {
-    /// The number of results that fit.
+    /// The number of answers that fit.
     #[inline]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether no result fits.
+    /// Whether no answer fits.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

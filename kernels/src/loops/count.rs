@@ -7,7 +7,7 @@
 //!         for each register:
 //!             a (even) or b (odd) += 1 in each lane that is a hit
 //!         total += the sum of all lanes of a and b
-//!     of the other lines: total += the ones in their bits    the last line overlaps
+//!     for each line after them: total += the ones in its bits    the last line overlaps
 //! ```
 //!
 //! ```text
