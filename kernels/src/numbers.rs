@@ -105,7 +105,6 @@ impl Numbers {
         code.to_ne_bytes()
     }
 
-    /// The rule for the elements of a code.
     pub(crate) fn has_code(&self, code: u64) -> Rule {
         Rule::equal(self.size(), self.magnitude | self.sign, code)
     }
@@ -116,7 +115,6 @@ impl Numbers {
         [self.magnitude | sign, self.code(key)]
     }
 
-    /// The rule for the elements of this key.
     pub(crate) fn has_key(&self, key: i64) -> Rule {
         let [mask, code] = self.of_key(key);
         Rule::equal(self.size(), mask, code)

@@ -7,7 +7,7 @@ use crate::backend::Backend;
 use crate::dispatch::{SizeOf, Table, Width};
 use crate::entry;
 use crate::lines::{Four, GROUP, elements};
-use crate::loops::{Codes, Replace, Values};
+use crate::loops::{Codes, FOUR_LINES, Replace, Values};
 use crate::rule::Rule;
 use crate::tuning::COPIED;
 
@@ -68,20 +68,17 @@ pub(crate) fn replace_by(
     let Some(first) = position(Some(backend), x, &codes.rule) else { return 0 };
     // From the group of 1 KiB that has the first hit.
     let x = &mut x[first * size / GROUP * GROUP..];
-    let zeros = x.len().next_multiple_of(FOUR) - x.len();
+    let zeros = x.len().next_multiple_of(FOUR_LINES) - x.len();
     let replace = replace.pick(Some(backend));
     let found = by_fours(x, |lines| replace.run(lines, codes, ()));
     // The zeros after the last element were counted too, if they are hits.
     if codes.rule.holds(0) { found - elements(zeros, size) } else { found }
 }
 
-/// Bytes of four lines.
-const FOUR: usize = size_of::<Four>();
-
 /// Changes four lines at a time in place. The last bytes are copied to four lines, filled up with
 /// zeros, and copied back if they have changed. Returns the sum of what `change` returns.
 pub(crate) fn by_fours(x: &mut [u8], mut change: impl FnMut(&mut [Four]) -> usize) -> usize {
-    let (fours, few) = x.split_at_mut(x.len() & !(FOUR - 1));
+    let (fours, few) = x.split_at_mut(x.len() & !(FOUR_LINES - 1));
     let mut sum = change(fours.as_chunks_mut().0.as_chunks_mut().0);
     if !few.is_empty() {
         let mut last = [[[0; 64]; 4]];

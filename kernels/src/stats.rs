@@ -205,7 +205,6 @@ impl Column<'_> {
         }
     }
 
-    /// One pass.
     #[inline(always)]
     fn tally(&self, first: Option<usize>, tally: &mut Tally) {
         let Self { loops, backend, numbers, x, valid } = *self;
@@ -321,7 +320,6 @@ impl Column<'_> {
         Census::new(found(numbers.nan), found(infinity(false)), found(infinity(true)))
     }
 
-    /// The bits of an element.
     #[inline(always)]
     fn bits(&self, index: usize) -> u64 {
         let size = self.numbers.size();
@@ -355,7 +353,6 @@ pub(crate) fn stats_by(
     column.stats(column.first_finite())
 }
 
-/// The tally of some elements.
 pub(crate) fn tally(backend: Backend, x: &[u8], numbers: &Numbers) -> Tally {
     let loops = ForWidth::of_size(numbers.size());
     let column = Column { loops, backend, numbers, x, valid: None };
