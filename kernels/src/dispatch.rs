@@ -228,20 +228,12 @@ impl Width for SizeOf {
         self.short_bits()(x, rule)
     }
     fn hits(self, x: &[u8], rule: &Rule) -> usize {
-        match self.0 {
-            1 => Here::hits::<1>(x, rule),
-            2 => Here::hits::<2>(x, rule),
-            4 => Here::hits::<4>(x, rule),
-            _ => Here::hits::<8>(x, rule),
-        }
+        let widths = [Here::hits::<1>, Here::hits::<2>, Here::hits::<4>, Here::hits::<8>];
+        widths[self.0.trailing_zeros() as usize % 4](x, rule)
     }
     fn mask(self, x: &[u8], rule: &Rule, out: &mut Places) {
-        match self.0 {
-            1 => Here::mask::<1>(x, rule, out),
-            2 => Here::mask::<2>(x, rule, out),
-            4 => Here::mask::<4>(x, rule, out),
-            _ => Here::mask::<8>(x, rule, out),
-        }
+        let widths = [Here::mask::<1>, Here::mask::<2>, Here::mask::<4>, Here::mask::<8>];
+        widths[self.0.trailing_zeros() as usize % 4](x, rule, out);
     }
     #[inline(always)]
     fn short_bits(self) -> ShortBits {

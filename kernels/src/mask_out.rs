@@ -64,65 +64,45 @@ impl<'a> MaskOut<'a> {
     }
 }
 
-impl<'a> From<&'a mut [MaybeUninit<bool>]> for MaskOut<'a> {
-    #[inline]
-    fn from(out: &'a mut [MaybeUninit<bool>]) -> Self {
-        Self(out)
-    }
-}
+mod sealed {
+    use core::mem::MaybeUninit;
 
-impl<'a> From<&'a mut [bool]> for MaskOut<'a> {
+    /// A byte of a mask.
+    ///
+    /// # Safety
+    /// The size is that of `bool`, any byte may be there before, and any `bool` is a value.
+    pub unsafe trait Byte {}
+
+    // SAFETY: one byte, which is a `bool`.
+    unsafe impl Byte for bool {}
+    // SAFETY: one byte; 0 and 1, which a `bool` may be, are values.
+    unsafe impl Byte for u8 {}
+    // SAFETY: as large as a `bool`, of which every value is one of this type.
+    unsafe impl Byte for MaybeUninit<bool> {}
+}
+use sealed::Byte;
+
+impl<'a, B: Byte> From<&'a mut [B]> for MaskOut<'a> {
     #[inline]
-    fn from(out: &'a mut [bool]) -> Self {
-        // SAFETY: same length, size and alignment; the crate only ever writes initialised `bool`s
-        // through `slots`, so every byte is a `bool` when the borrow ends.
+    fn from(out: &'a mut [B]) -> Self {
+        // SAFETY: same length and size (`Byte`), and `MaybeUninit<bool>` has the alignment 1 and may
+        // hold any byte. The crate only ever writes initialised `bool`s through `slots`, so every
+        // byte is a value of `B` when the borrow ends.
         Self(unsafe { &mut *(core::ptr::from_mut(out) as *mut [MaybeUninit<bool>]) })
     }
 }
 
-impl<'a> From<&'a mut [u8]> for MaskOut<'a> {
+impl<'a, B: Byte, const N: usize> From<&'a mut [B; N]> for MaskOut<'a> {
     #[inline]
-    fn from(out: &'a mut [u8]) -> Self {
-        // SAFETY: same length, size and alignment; `MaybeUninit<bool>` may hold any byte, and the
-        // crate only ever writes initialised `bool`s through `slots`, which are valid `u8`s when
-        // the borrow ends.
-        Self(unsafe { &mut *(core::ptr::from_mut(out) as *mut [MaybeUninit<bool>]) })
-    }
-}
-
-impl<'a, const N: usize> From<&'a mut [bool; N]> for MaskOut<'a> {
-    #[inline]
-    fn from(out: &'a mut [bool; N]) -> Self {
-        out.as_mut_slice().into()
-    }
-}
-
-impl<'a, const N: usize> From<&'a mut [u8; N]> for MaskOut<'a> {
-    #[inline]
-    fn from(out: &'a mut [u8; N]) -> Self {
-        out.as_mut_slice().into()
-    }
-}
-
-impl<'a, const N: usize> From<&'a mut [MaybeUninit<bool>; N]> for MaskOut<'a> {
-    #[inline]
-    fn from(out: &'a mut [MaybeUninit<bool>; N]) -> Self {
+    fn from(out: &'a mut [B; N]) -> Self {
         out.as_mut_slice().into()
     }
 }
 
 #[cfg(feature = "std")]
-impl<'a> From<&'a mut std::vec::Vec<bool>> for MaskOut<'a> {
+impl<'a, B: Byte> From<&'a mut std::vec::Vec<B>> for MaskOut<'a> {
     #[inline]
-    fn from(out: &'a mut std::vec::Vec<bool>) -> Self {
-        out.as_mut_slice().into()
-    }
-}
-
-#[cfg(feature = "std")]
-impl<'a> From<&'a mut std::vec::Vec<u8>> for MaskOut<'a> {
-    #[inline]
-    fn from(out: &'a mut std::vec::Vec<u8>) -> Self {
+    fn from(out: &'a mut std::vec::Vec<B>) -> Self {
         out.as_mut_slice().into()
     }
 }
