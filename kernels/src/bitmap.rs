@@ -78,7 +78,6 @@ impl<'b> Bitmap<'b> {
         Self { bytes, shift: bit % 8, elements }
     }
 
-    /// The bits from element `first` on.
     #[inline]
     pub(crate) fn from(&self, first: usize) -> Self {
         self.part(first, self.elements - first)

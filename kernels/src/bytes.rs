@@ -4,7 +4,6 @@
 use core::slice::{from_raw_parts, from_raw_parts_mut};
 
 mod sealed {
-    /// Implemented in this module only.
     pub trait Sealed {}
 }
 

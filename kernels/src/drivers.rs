@@ -93,13 +93,13 @@ pub(crate) fn hits(x: Long<'_>, rule: &Rule, count: Loop<Count>, clean: Loop<Cle
 
 /// The counts and the first indices of NaN, +Inf and -Inf. Integers in arrays: a wide load of a
 /// record would wait for the narrow stores into it.
-struct Tally {
+struct ByClass {
     counts: [usize; 3],
     /// `usize::MAX` for a class without elements.
     firsts: [usize; 3],
 }
 
-impl Tally {
+impl ByClass {
     const EMPTY: Self = Self { counts: [0; 3], firsts: [usize::MAX; 3] };
 
     /// Adds the special elements of a line, one for each 1 of `bits`. Element `i` of the line is
@@ -127,7 +127,7 @@ impl Tally {
 /// The census of fewer than 64 bytes, with a special element for each 1 of `bits`.
 #[inline(never)]
 pub(crate) fn short_census(x: &[u8], bits: u64, classes: Classes) -> Census {
-    let mut tally = Tally::EMPTY;
+    let mut tally = ByClass::EMPTY;
     tally.add_line(x, bits, classes, 0);
     tally.census()
 }
@@ -147,7 +147,7 @@ pub(crate) fn census(
 ) -> Census {
     const { assert!(LONG_RUN + 64 < 1 << CLASS_BITS) };
     let (nan, index) = (classes.nan(), |at| elements(at, special.size()));
-    let (mut tally, mut seen, mut length) = (Tally::EMPTY, 0, 0);
+    let (mut tally, mut seen, mut length) = (ByClass::EMPTY, 0, 0);
     while hit.is_some() {
         let rest = x.from(seen);
         let at = x.len() - rest.len() + hit.at;
@@ -187,7 +187,7 @@ pub(crate) fn census(
     tally.census()
 }
 
-/// A byte for each element, of more than one loop answers. `out` has a place for each element.
+/// A byte for each element of an input that is too long for one loop. `out` has a place for each.
 #[inline(never)]
 pub(crate) fn mask(
     (mask, clean): (&Table<Mask>, &Table<MaskClean>),
@@ -237,7 +237,7 @@ pub(crate) fn bits_of(
     }
 }
 
-/// [`bits_of`] any length.
+/// [`bits_of`] an input of any length.
 #[inline(always)]
 pub(crate) fn bits(
     x: Long<'_>,

@@ -11,7 +11,6 @@ pub(crate) fn elements<const W: usize>(x: &[u8]) -> impl DoubleEndedIterator<Ite
     })
 }
 
-/// The bits of an element of any width.
 #[inline(always)]
 pub(crate) fn read(element: &[u8]) -> u64 {
     // Uses shifts: a copy into eight bytes took nine times as long in tests.

@@ -4,12 +4,12 @@
 //! ```text
 //! fewer than 64 bytes      answered at once                              short/
 //! up to 2 KiB              one loop                                      loops/
-//! more, and a census       a driver; for a search or a count, one loop   drivers.rs
+//! more, and a census       a driver; for a search, one loop              drivers.rs
 //! ```
 //!
 //! Each entry stands here once, for a [`Width`] that is a type ([`crate::typed`]) or a number of
-//! the rule. Where a rule is the opposite of its hits, the entry of a count subtracts, a search
-//! looks for the others, and masks and bits compare for the answer.
+//! the rule. If the rule is an opposite, a count subtracts, a search looks for the elements that
+//! are no hits, and masks and bits compare by the numbers of the answer.
 
 use core::mem::MaybeUninit;
 
@@ -36,8 +36,7 @@ pub fn count(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize {
     count_of(SizeOf(rule.size()), backend, x, rule)
 }
 
-/// The number of elements of `x` for which the rule holds, and the first. `None` means the active
-/// backend.
+/// The number of elements of `x` for which the rule holds, and the index of the first.
 #[must_use]
 pub fn occurrences(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Occurrences {
     occurrences_of(SizeOf(rule.size()), backend, x, rule)
@@ -50,18 +49,12 @@ pub fn census(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census {
 }
 
 /// [`crate::typed::mask`] for elements whose width the rule says.
-///
-/// # Panics
-/// If `out` is not as long as `x` has whole elements; nothing is written then.
 #[track_caller]
 pub fn mask(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
     mask_of(SizeOf(rule.size()), backend, x, rule, out);
 }
 
 /// Like [`mask`], into memory that need not be initialised. Returns the initialised memory.
-///
-/// # Panics
-/// As [`mask`].
 #[track_caller]
 #[expect(unsafe_code, reason = "all results are written")]
 pub fn mask_uninit<'o>(
@@ -76,9 +69,6 @@ pub fn mask_uninit<'o>(
 }
 
 /// [`crate::typed::bits`] for elements whose width the rule says.
-///
-/// # Panics
-/// If `out` ends before the last result, or before bit `offset`; nothing is written then.
 #[track_caller]
 pub fn bits(backend: Option<Backend>, x: &[u8], rule: &Rule, out: &mut [u8], offset: usize) {
     bits_of(SizeOf(rule.size()), backend, x, rule, out, offset);
@@ -144,8 +134,8 @@ pub(crate) fn count_of<W: Width>(
     if rule.opposite { elements(x.len(), width.size()) - hits } else { hits }
 }
 
-/// The hits of more than one loop counts. This function, and others below that take tables, stand
-/// once in a program for all widths.
+/// The hits of an input that is too long for one loop. This function, and others below that take
+/// tables, stand once in a program for all widths.
 #[inline(never)]
 fn long_count(
     (count, clean): (&Table<Count>, &Table<Clean>),
@@ -202,7 +192,6 @@ fn long_census(
     }
 }
 
-/// The number of elements for which a rule holds, and the first.
 #[inline(never)]
 fn occurrences_by(
     short: ShortBits,
@@ -280,7 +269,7 @@ pub(crate) fn bits_of<W: Width>(
     }
 }
 
-/// The bits of more than one loop makes, or from any bit on.
+/// Bits that are too many for one loop, or that begin inside of a byte.
 #[inline(never)]
 #[track_caller]
 fn bits_by(

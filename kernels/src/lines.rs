@@ -103,8 +103,8 @@ impl<'x> Long<'x> {
 
 /// What a search finds: a line with hits.
 ///
-/// Not the index of the hit, which is known later: a branch leads to the line, and CPUs predict
-/// branches. So the code after a search can begin with the line at once.
+/// The index of the hit would be known later. A branch leads to the line, and CPUs predict
+/// branches, so the code after a search can begin with the line at once.
 #[derive(Clone, Copy)]
 pub(crate) struct Hit {
     /// The bytes before the line. No element in these bytes is a hit.

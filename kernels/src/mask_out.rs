@@ -10,13 +10,13 @@ use core::mem::MaybeUninit;
 pub struct MaskOut<'a>(&'a mut [MaybeUninit<bool>]);
 
 impl<'a> MaskOut<'a> {
-    /// The number of results that fit.
+    /// The number of answers that fit.
     #[inline]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether no result fits.
+    /// Whether no answer fits.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -85,9 +85,9 @@ use sealed::Byte;
 impl<'a, B: Byte> From<&'a mut [B]> for MaskOut<'a> {
     #[inline]
     fn from(out: &'a mut [B]) -> Self {
-        // SAFETY: same length and size (`Byte`), and `MaybeUninit<bool>` has the alignment 1 and may
-        // hold any byte. The crate only ever writes initialised `bool`s through `slots`, so every
-        // byte is a value of `B` when the borrow ends.
+        // SAFETY: same length and size (`Byte`), and `MaybeUninit<bool>` has the alignment 1 and
+        // may hold any byte. The crate only ever writes initialised `bool`s through `slots`, so
+        // every byte is a value of `B` when the borrow ends.
         Self(unsafe { &mut *(core::ptr::from_mut(out) as *mut [MaybeUninit<bool>]) })
     }
 }

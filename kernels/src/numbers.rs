@@ -7,21 +7,16 @@
 
 use crate::rule::Rule;
 
-/// How the codes of a format are ordered, and which are zero or subnormal.
+/// How the codes of a format are ordered. The fields are what [`Numbers::new`] takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Numbers {
     pub(crate) nan: Rule,
     /// The rule for NaN and infinities.
     pub(crate) special: Rule,
-    /// The bit of the sign, or 0.
     pub(crate) sign: u64,
-    /// The bits of the magnitude.
     pub(crate) magnitude: u64,
-    /// The magnitude of the least normal number, or 0 if there is neither zero nor a subnormal one.
     pub(crate) least_normal: u64,
-    /// The largest finite magnitude.
     largest: u64,
-    /// Whether the top bit of a code is a sign, and -0 is a number.
     sign_magnitude: bool,
 }
 
@@ -110,7 +105,6 @@ impl Numbers {
         code.to_ne_bytes()
     }
 
-    /// The rule for the elements of a code.
     pub(crate) fn has_code(&self, code: u64) -> Rule {
         Rule::equal(self.size(), self.magnitude | self.sign, code)
     }
@@ -121,7 +115,6 @@ impl Numbers {
         [self.magnitude | sign, self.code(key)]
     }
 
-    /// The rule for the elements of this key.
     pub(crate) fn has_key(&self, key: i64) -> Rule {
         let [mask, code] = self.of_key(key);
         Rule::equal(self.size(), mask, code)

@@ -55,7 +55,6 @@ fn write(word: u64, out: &mut [u8]) {
     }
 }
 
-/// Writes the first `N` bytes and the last `N`.
 #[inline(always)]
 fn write_both<const N: usize>(word: u64, out: &mut [u8]) {
     let last = out.len() - N;

@@ -1,12 +1,13 @@
 //! Replacing NaN and infinities, by the bits alone: no floating-point instruction touches the data.
 //!
-//! A piece of 1 KiB, counted from the first byte on, is not written if all its elements are finite.
+//! What is before the first hit is only searched. After it, four lines without a hit are not
+//! written.
 
 use crate::backend::Backend;
 use crate::dispatch::{SizeOf, Table, Width};
 use crate::entry;
 use crate::lines::{Four, GROUP, elements};
-use crate::loops::{Codes, Replace, Values};
+use crate::loops::{Codes, FOUR_LINES, Replace, Values};
 use crate::rule::Rule;
 use crate::tuning::COPIED;
 
@@ -15,9 +16,6 @@ pub(crate) type Search =
     (fn(Option<Backend>, &[u8], &Rule) -> Option<usize>, &'static Table<Replace>);
 
 /// [`crate::typed::replace`] for elements whose width the rule says.
-///
-/// # Panics
-/// If `nan` is the rule for NaN or +Inf.
 #[track_caller]
 pub fn replace(backend: Option<Backend>, x: &mut [u8], nan: &Rule, values: Values) -> usize {
     let by: Search = (entry::position, SizeOf(nan.size()).table());
@@ -25,10 +23,6 @@ pub fn replace(backend: Option<Backend>, x: &mut [u8], nan: &Rule, values: Value
 }
 
 /// [`crate::typed::replace_into`] for elements whose width the rule says.
-///
-/// # Panics
-/// If `out` is not as long as `x`, or if `nan` is the rule for NaN or +Inf. Nothing is then
-/// written.
 #[track_caller]
 pub fn replace_into(
     backend: Option<Backend>,
@@ -72,22 +66,19 @@ pub(crate) fn replace_by(
     let whole = elements(x.len(), size) * size;
     let x = &mut x[..whole];
     let Some(first) = position(Some(backend), x, &codes.rule) else { return 0 };
-    // From the piece of 1 KiB that has the first hit.
+    // From the group of 1 KiB that has the first hit.
     let x = &mut x[first * size / GROUP * GROUP..];
-    let zeros = x.len().next_multiple_of(FOUR) - x.len();
+    let zeros = x.len().next_multiple_of(FOUR_LINES) - x.len();
     let replace = replace.pick(Some(backend));
     let found = by_fours(x, |lines| replace.run(lines, codes, ()));
     // The zeros after the last element were counted too, if they are hits.
     if codes.rule.holds(0) { found - elements(zeros, size) } else { found }
 }
 
-/// Bytes of four lines.
-const FOUR: usize = size_of::<Four>();
-
 /// Changes four lines at a time in place. The last bytes are copied to four lines, filled up with
 /// zeros, and copied back if they have changed. Returns the sum of what `change` returns.
 pub(crate) fn by_fours(x: &mut [u8], mut change: impl FnMut(&mut [Four]) -> usize) -> usize {
-    let (fours, few) = x.split_at_mut(x.len() & !(FOUR - 1));
+    let (fours, few) = x.split_at_mut(x.len() & !(FOUR_LINES - 1));
     let mut sum = change(fours.as_chunks_mut().0.as_chunks_mut().0);
     if !few.is_empty() {
         let mut last = [[[0; 64]; 4]];

@@ -21,8 +21,11 @@
 
 use crate::element::read;
 
-/// What is asked of the bits of one element. The fields from `greater` on follow from those before.
-/// They are set when the rule is made, so that a loop finds out nothing about its rule.
+/// What is asked of the bits of one element. To make a rule of a width other than 1, 2, 4 or 8
+/// bytes panics.
+///
+/// The fields from `greater` on follow from those before. They are set when the rule is made, so
+/// that a loop finds out nothing about its rule.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(test, derive(Hash))]
 // In this order, so that the compiler does not load `flip` and `limit` at once: a wide load waits
@@ -47,7 +50,6 @@ pub struct Rule {
     pub(crate) exact: bool,
     /// 1 for every rule. The compiler does not know that: see `With::one_byte`.
     pub(crate) one: u8,
-    /// See [`Rule::screen`].
     screen_flip: i8,
     /// The greatest number that is no hit.
     pub(crate) limit: i64,
@@ -75,9 +77,6 @@ impl Screen {
 impl Rule {
     /// `(bits & mask) == code` for elements of `width` bytes. The low `width` bytes of mask and
     /// code count.
-    ///
-    /// # Panics
-    /// If `width` is not 1, 2, 4 or 8.
     #[must_use]
     pub const fn equal(width: usize, mask: u64, code: u64) -> Self {
         let (mask, code, max) = (mask & all_ones(width), code & all_ones(width), max(width));
@@ -96,9 +95,6 @@ impl Rule {
 
     /// `(bits & mask) > limit` for elements of `width` bytes, as signed integers of that width. The
     /// low `width` bytes of mask and limit count.
-    ///
-    /// # Panics
-    /// If `width` is not 1, 2, 4 or 8.
     #[must_use]
     pub const fn greater(width: usize, mask: u64, limit: u64) -> Self {
         let (all, limit) = (all_ones(width), signed(width, limit));
@@ -116,7 +112,7 @@ impl Rule {
     /// bytes. `exponent` is ones only, from some bit up to the bit below the sign.
     ///
     /// # Panics
-    /// If `width` is not 1, 2, 4 or 8, or if `exponent` is another number.
+    /// If `exponent` is another number.
     #[must_use]
     pub const fn nan_or_pos_inf(width: usize, exponent: u64) -> Self {
         assert!(is_exponent(width, exponent), "an exponent that is all ones");
@@ -124,9 +120,6 @@ impl Rule {
     }
 
     /// A rule that holds for no element.
-    ///
-    /// # Panics
-    /// If `width` is not 1, 2, 4 or 8.
     #[must_use]
     pub const fn never(width: usize) -> Self {
         assert!(all_ones(width) != 0);

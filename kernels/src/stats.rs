@@ -3,15 +3,15 @@
 //! ```text
 //! stats(x):
 //!     keys = [key of the first finite element; 2]            `Numbers::key`: order of values
-//!     part = 4 KiB
+//!     run = 4 KiB
 //!     until x is at its end:
 //!         skip groups of 1 KiB that change nothing           `InRange`, by `Numbers::range`
-//!         Order(part), and its census if one was not finite
-//!         where a key changed: note the part
-//!         part = 1 KiB after skipped groups, otherwise four times as long, up to 16 KiB
-//!     first: find the first element of each key, from its part on
+//!         Order(run), and its census if one was not finite
+//!         where a key changed: note the run
+//!         run = 1 KiB after skipped groups, otherwise four times as long, up to 16 KiB
+//!     first: find the first element of each key, from its run on
 //!
-//! Order(part):                                               loops/stats.rs
+//! Order(run):                                                loops/stats.rs
 //!     for each register:
 //!         key = magnitude, negated where the sign is set
 //!         lowest = min(lowest, key)
@@ -26,14 +26,13 @@
 //! a group that       |<----- skipped ---->|
 //! ```
 //!
-//! In most tensors a new extreme is rare after the first groups. Where NaN and infinities were
-//! found, the next `order` looks for them in its first pass. In formats whose codes are not a sign
-//! and a magnitude, `order` always does.
+//! In most tensors a new extreme is rare after the first groups. After a run with NaN or
+//! infinities, `Order` looks for them in its first pass. In formats whose codes are not a sign and
+//! a magnitude, `Order` always does.
 //!
-//! Under a validity bitmap another number takes the place of each null, in registers: in `order` a
-//! number that was seen before, in `InRange` a number that changes nothing. So a group is skipped
-//! if its valid elements change nothing. The last elements of a part, fewer than 64, are copied to
-//! a block of 64, and the number that takes the place of nulls fills the block.
+//! Under a bitmap another number takes the place of each null, in registers: in `Order` a number
+//! that was seen before, in `InRange` a number that changes nothing. The last elements of a run,
+//! fewer than 64, are copied to a block, which is filled with the number that stands for nulls.
 //!
 //! A call on 1 KiB spends less time in the loops than between them. So one function has all that a
 //! short call runs, and no load reads what several narrower stores have just written: such a load
@@ -89,7 +88,7 @@ pub(crate) struct Tally {
     pub(crate) census: Census,
     /// The lowest and the highest key of finite elements. Without any they mean nothing.
     pub(crate) keys: [i64; 2],
-    /// The first elements of the parts in which the keys were seen first.
+    /// The first elements of the runs in which the keys were seen first.
     from: [usize; 2],
     pub(crate) finite: usize,
     pub(crate) zeros: usize,
@@ -115,7 +114,7 @@ impl Tally {
 
 /// The loops and the questions for elements of one width.
 #[derive(Clone, Copy)]
-pub(crate) struct Loops {
+pub(crate) struct ForWidth {
     in_range: &'static Table<InRange>,
     order: &'static Table<Order>,
     find_code: &'static Table<FindCode>,
@@ -124,7 +123,7 @@ pub(crate) struct Loops {
     bits: fn(Option<Backend>, &[u8], &Rule, &mut [u8], usize),
 }
 
-impl Loops {
+impl ForWidth {
     #[inline(always)]
     pub(crate) fn of<W: Width>(
         width: W,
@@ -147,7 +146,7 @@ const LONGEST: usize = 16 * 1024;
 /// The elements whose statistics are asked.
 #[derive(Clone, Copy)]
 struct Column<'c> {
-    loops: Loops,
+    loops: ForWidth,
     backend: Backend,
     numbers: &'c Numbers,
     /// Whole elements.
@@ -206,7 +205,6 @@ impl Column<'_> {
         }
     }
 
-    /// One pass.
     #[inline(always)]
     fn tally(&self, first: Option<usize>, tally: &mut Tally) {
         let Self { loops, backend, numbers, x, valid } = *self;
@@ -216,11 +214,11 @@ impl Column<'_> {
             return;
         };
         (tally.keys, tally.from) = ([numbers.key(self.bits(first)); 2], [first; 2]);
-        // The first part ends at a cache line, so that the groups after it begin at one.
-        let part = x.len().min(COUNTED - (64 - until_line(x, size)) % 64);
-        let careful = self.order(0, part, false, tally);
-        if part < x.len() {
-            self.order_rest(part, careful, tally);
+        // The first run ends at a cache line, so that the groups after it begin at one.
+        let run = x.len().min(COUNTED - (64 - until_line(x, size)) % 64);
+        let careful = self.order(0, run, false, tally);
+        if run < x.len() {
+            self.order_rest(run, careful, tally);
         }
         let all = valid.map_or(elements(x.len(), size), |valid| valid.count(Some(self.backend)));
         tally.finite = all - tally.census.total();
@@ -229,40 +227,40 @@ impl Column<'_> {
         }
     }
 
-    /// Looks at the parts behind the first, which has `done` bytes.
+    /// Looks at the runs behind the first, which has `done` bytes.
     #[inline(never)]
     fn order_rest(&self, mut done: usize, mut careful: bool, tally: &mut Tally) {
         let Self { loops, backend, numbers, x, valid } = *self;
-        let (in_range, mut part) = (loops.in_range.pick(Some(backend)), LONGEST);
+        let (in_range, mut run) = (loops.in_range.pick(Some(backend)), LONGEST);
         while done < x.len() {
             if let Some(range) = numbers.range(tally.keys) {
                 let valid = valid.map(|valid| valid.from(elements(done, numbers.size())));
                 let bounds = Bounds { range, valid: valid.as_ref() };
                 let clean = in_range.run(&x[done..], &bounds, ());
                 done += clean;
-                part = if clean != 0 { GROUP } else { part };
+                run = if clean != 0 { GROUP } else { run };
             }
-            let bytes = part.min(x.len() - done);
+            let bytes = run.min(x.len() - done);
             if bytes != 0 {
                 careful = self.order(done, bytes, careful, tally);
             }
             done += bytes;
-            part = (part * 4).clamp(GROUP, LONGEST);
+            run = (run * 4).clamp(GROUP, LONGEST);
         }
     }
 
-    /// Looks at every element of a part. Returns whether one was not finite: then others are likely
-    /// to follow, so the next part is looked at with care.
+    /// Looks at every element of a run. Returns whether one was not finite: then others are likely
+    /// to follow, so the next run is looked at with care.
     #[inline(never)]
     fn order(&self, start: usize, bytes: usize, careful: bool, tally: &mut Tally) -> bool {
         let Self { loops, backend, numbers, x, valid } = *self;
         let (size, index) = (numbers.size(), elements(start, numbers.size()));
-        let part = &x[start..start + bytes];
+        let run = &x[start..start + bytes];
         let valid = valid.map(|valid| valid.part(index, elements(bytes, size)));
         // The extreme with the larger magnitude is most often a normal number.
         let [low, high] = tally.keys;
         let filling = numbers.code(if high < -low { low } else { high });
-        let (blocks, rest) = part.split_at(bytes & !(64 * size - 1));
+        let (blocks, rest) = run.split_at(bytes & !(64 * size - 1));
         let mut room;
         let (mut last, mut padding): (&[u8], _) = (&[], 0);
         if !rest.is_empty() {
@@ -291,13 +289,13 @@ impl Column<'_> {
         }
         if special != 0 {
             let known = tally.census.nan.first.is_some();
-            let census = self.census(part, valid.copied(), special, known);
+            let census = self.census(run, valid.copied(), special, known);
             tally.census = tally.census.join(census.behind(index));
         }
         special != 0
     }
 
-    /// The census of a part, with `special` NaN and infinities. `known`: the first NaN is known.
+    /// The census of a run, with `special` NaN and infinities. `known`: the first NaN is known.
     #[inline(never)]
     fn census(&self, x: &[u8], valid: Option<Bitmap<'_>>, special: usize, known: bool) -> Census {
         let (numbers, backend) = (self.numbers, Some(self.backend));
@@ -322,7 +320,6 @@ impl Column<'_> {
         Census::new(found(numbers.nan), found(infinity(false)), found(infinity(true)))
     }
 
-    /// The bits of an element.
     #[inline(always)]
     fn bits(&self, index: usize) -> u64 {
         let size = self.numbers.size();
@@ -340,12 +337,12 @@ impl Column<'_> {
 /// [`crate::typed::stats`] for elements whose width `numbers` says.
 #[must_use]
 pub fn stats(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
-    stats_by(Loops::of_size(numbers.size()), backend, x, numbers)
+    stats_by(ForWidth::of_size(numbers.size()), backend, x, numbers)
 }
 
 #[inline(never)]
 pub(crate) fn stats_by(
-    loops: Loops,
+    loops: ForWidth,
     backend: Option<Backend>,
     x: &[u8],
     numbers: &Numbers,
@@ -356,9 +353,8 @@ pub(crate) fn stats_by(
     column.stats(column.first_finite())
 }
 
-/// The tally of some elements.
 pub(crate) fn tally(backend: Backend, x: &[u8], numbers: &Numbers) -> Tally {
-    let loops = Loops::of_size(numbers.size());
+    let loops = ForWidth::of_size(numbers.size());
     let column = Column { loops, backend, numbers, x, valid: None };
     let mut tally = Tally::default();
     column.tally(column.first_finite(), &mut tally);
@@ -383,7 +379,7 @@ pub fn stats_of_valid(
     let elements = elements(x.len(), size);
     assert!(elements == valid.len(), "{elements} elements and {} validity bits", valid.len());
     let (x, valid) = (&x[..elements * size], Some(valid));
-    let column = Column { loops: Loops::of_size(size), backend, numbers, x, valid };
+    let column = Column { loops: ForWidth::of_size(size), backend, numbers, x, valid };
     let usable = column.valid.is_some_and(|valid| valid.is_valid(first));
     let usable = usable && !numbers.special.holds(column.bits(first));
     assert!(usable, "element {first} is null or not finite");

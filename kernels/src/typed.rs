@@ -1,4 +1,7 @@
 //! The entries for elements whose width the caller knows: only the loops of that width are linked.
+//!
+//! A backend of `None` means the active one. All functions panic if the rule is for elements of
+//! another width; nothing is written then.
 
 use crate::backend::Backend;
 use crate::census::Census;
@@ -11,10 +14,9 @@ use crate::numbers::Numbers;
 use crate::replace::{replace_by, replace_into_by};
 use crate::rule::Rule;
 #[cfg(feature = "stats")]
-use crate::stats::{Loops, Stats, stats_by};
+use crate::stats::{ForWidth, Stats, stats_by};
 
-/// # Panics
-/// If the rule is for elements of another width.
+/// The width. Panics if the rule has another one.
 #[inline(always)]
 #[track_caller]
 fn width<L: Lane>(rule: &Rule) -> <L as Typed>::Width {
@@ -22,10 +24,7 @@ fn width<L: Lane>(rule: &Rule) -> <L as Typed>::Width {
     Default::default()
 }
 
-/// Whether the rule holds for any element of `x`. `None` means the active backend.
-///
-/// # Panics
-/// If the rule is for elements of another width.
+/// Whether the rule holds for any element of `x`.
 // Always inlined: a rule that the caller knows becomes a constant in the code for short inputs.
 #[inline(always)]
 #[must_use]
@@ -33,11 +32,7 @@ pub fn any<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> bool {
     entry::any_of(width::<L>(rule), backend, x, rule)
 }
 
-/// The index of the first element of `x` for which the rule holds. `None` means the active
-/// backend.
-///
-/// # Panics
-/// If the rule is for elements of another width.
+/// The index of the first element of `x` for which the rule holds.
 // Always inlined: see `any`.
 #[inline(always)]
 #[must_use]
@@ -45,10 +40,7 @@ pub fn position<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> Opt
     entry::position_of(width::<L>(rule), backend, x, rule)
 }
 
-/// The number of elements of `x` for which the rule holds. `None` means the active backend.
-///
-/// # Panics
-/// If the rule is for elements of another width.
+/// The number of elements of `x` for which the rule holds.
 #[inline]
 #[must_use]
 pub fn count<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize {
@@ -57,22 +49,17 @@ pub fn count<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize 
 
 /// NaN, +Inf and -Inf in one pass, by the rule for NaN. If this rule has a [`Rule::exponent`],
 /// the elements whose bits without the sign equal this number are infinite. Otherwise the format
-/// has no infinity. `None` means the active backend.
-///
-/// # Panics
-/// If the rule is for elements of another width.
+/// has no infinity.
 #[inline]
 #[must_use]
 pub fn census<L: Lane>(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census {
     entry::census_of(width::<L>(nan), backend, x, nan)
 }
 
-/// One byte per element of `x`: 1 where the rule holds, otherwise 0. `None` means the active
-/// backend.
+/// One byte per element of `x`: 1 where the rule holds, otherwise 0.
 ///
 /// # Panics
-/// If `out` is not as long as `x` has whole elements, or if the rule is for elements of another
-/// width; nothing is written then.
+/// If `out` is not as long as `x` has whole elements; nothing is written then.
 #[inline]
 #[track_caller]
 pub fn mask<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskOut<'_>) {
@@ -80,11 +67,10 @@ pub fn mask<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule, out: MaskO
 }
 
 /// One bit per element of `x`, least significant bit of a byte first, from bit `offset` of `out`
-/// on. All other bits of `out` keep their values. `None` means the active backend.
+/// on. All other bits of `out` keep their values.
 ///
 /// # Panics
-/// If `out` ends before the last result, or before bit `offset`, or if the rule is for elements
-/// of another width; nothing is written then.
+/// If `out` ends before the last answer, or before bit `offset`; nothing is written then.
 #[inline]
 #[track_caller]
 pub fn bits<L: Lane>(
@@ -98,11 +84,11 @@ pub fn bits<L: Lane>(
 }
 
 /// Replaces every NaN and infinity of `x`, and returns their number. `nan` is the rule for NaN.
-/// As in [`crate::census`], it also determines the codes of the infinities. `None` means the
-/// active backend. Bytes after the last whole element keep their values.
+/// As in [`crate::census`], it also determines the codes of the infinities. Bytes after the last
+/// whole element keep their values.
 ///
 /// # Panics
-/// If `nan` is for elements of another width, or the rule for NaN or +Inf.
+/// If `nan` is the rule for NaN or +Inf.
 #[inline]
 #[track_caller]
 pub fn replace<L: Lane>(
@@ -117,8 +103,8 @@ pub fn replace<L: Lane>(
 /// Like [`replace`], but writes a copy of `x` to `out`, with NaN and infinities replaced.
 ///
 /// # Panics
-/// If `out` is not as long as `x`, or if `nan` is for elements of another width or the rule for
-/// NaN or +Inf; nothing is written then.
+/// If `out` is not as long as `x`, or if `nan` is the rule for NaN or +Inf; nothing is written
+/// then.
 #[inline]
 #[track_caller]
 pub fn replace_into<L: Lane>(
@@ -137,13 +123,10 @@ pub fn replace_into<L: Lane>(
     )
 }
 
-/// Statistics of `x` in one pass. `None` means the active backend.
-///
-/// # Panics
-/// If `numbers` are for elements of another width.
+/// Statistics of `x` in one pass.
 #[must_use]
 #[cfg(feature = "stats")]
 pub fn stats<L: Lane>(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
     let width = width::<L>(&numbers.nan);
-    stats_by(Loops::of(width, position::<L>, census::<L>, bits::<L>), backend, x, numbers)
+    stats_by(ForWidth::of(width, position::<L>, census::<L>, bits::<L>), backend, x, numbers)
 }

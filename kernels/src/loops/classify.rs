@@ -49,9 +49,9 @@ impl<I: Isa> On<I> for Classify {
         let lines: &[Line] = x.bytes().as_chunks().0;
         let few = !I::GROUPS || x.len() < I::COUNTERS_FROM;
         let (pairs, lines) = if few { (&[][..], lines) } else { lines.as_chunks::<2>() };
-        for part in pairs.chunks(COUNTED / 128) {
+        for run in pairs.chunks(COUNTED / 128) {
             let [mut nans, mut infs, mut negs] = [[isa.splat::<1>(0); 2]; 3];
-            for pair in part {
+            for pair in run {
                 for i in 0..128 / I::BYTES {
                     let (x, i) = (isa.load(pair.as_flattened(), i * I::BYTES), i % 2);
                     let magnitude = isa.and(x, with.mask);

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! count(x):
-//!     for each part of 4 KiB, if x is long enough, for each pair of lines:
+//!     for each run of 4 KiB, if x is long enough, for each pair of lines:
 //!         counters a, b = 0                              one byte in each lane
 //!         for each register:
 //!             a (even) or b (odd) += 1 in each lane that is a hit
 //!         total += the sum of all lanes of a and b
-//!     of the other lines: total += the ones in their bits    the last line overlaps
+//!     for each line after them: total += the ones in its bits    the last line overlaps
 //! ```
 //!
 //! ```text
@@ -66,9 +66,9 @@ fn by<I: Isa, const W: usize, const OP: u8>(isa: I, x: Long<'_>, rule: &Rule) ->
     let mut pairs: &[[Line; 2]] = &[];
     if I::GROUPS && x.len() >= I::COUNTERS_FROM {
         (pairs, _) = x.bytes().as_chunks().0.as_chunks();
-        for part in pairs.chunks(COUNTED / 128) {
+        for run in pairs.chunks(COUNTED / 128) {
             let mut counts = [isa.splat::<1>(0); 2];
-            for pair in part {
+            for pair in run {
                 for i in 0..128 / I::BYTES {
                     let lanes = isa.load(pair.as_flattened(), i * I::BYTES);
                     let hits = isa.hits::<W, OP>(lanes, &with);

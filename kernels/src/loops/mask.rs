@@ -6,7 +6,7 @@
 //! MaskClean   writes the answers of groups of 16 lines without a hit, from the beginning on
 //! ```
 //!
-//! A group has four lines; of elements of 8 bytes, AVX-512 takes eight. A group of NaN in f32
+//! A group has four lines, or eight for elements of 8 bytes on AVX-512. A group of NaN in f32
 //! (`W` = 4):
 //!
 //! ```text
@@ -21,7 +21,7 @@
 //! ```
 //!
 //! AVX-512 compares into mask registers. AVX2 and NEON compare into lanes of all ones and narrow
-//! them. The packing of AVX2 mixes the order, which a permutation restores. NEON keeps the order.
+//! them. AVX2 mixes the order of lanes when it narrows, and a permutation restores the order.
 //!
 //! A rule for ones ([`Rule::ones`]) asks for bits in the top 16 of an element. Then the tops of
 //! elements are brought together first, and one register is compared instead of two or more.

@@ -43,7 +43,6 @@ impl Codes {
         Self { rule: classes.special(), values, pos_inf, neg_inf: pos_inf | sign }
     }
 
-    /// The code that replaces a hit.
     #[inline(always)]
     pub(crate) fn instead_of(&self, bits: u64) -> u64 {
         if bits == self.pos_inf {

@@ -5,7 +5,7 @@ use crate::isa::lanes::Blend;
 use crate::lines::Line;
 use crate::rule::Screen;
 
-/// [`Isa::screen`]. Of elements of 8 bytes, the upper halves are compared: AVX2 has no maximum of
+/// [`Isa::screen`]. Elements of 8 bytes are compared by their upper halves: AVX2 has no maximum of
 /// 64-bit lanes, and that of AVX-512 takes twice the time. An element may be above the limit if its
 /// upper half is at least the upper half of `limit + 1`.
 #[inline(always)]

@@ -131,10 +131,9 @@ impl Isa for Sse2 {
         }
     }
 
-    /// SSE2 cannot compare 8 bytes at once, so lanes of 4 bytes are compared: both halves of an
-    /// element. Only the upper half counts: an element may be above the limit if its upper half is
-    /// at least the upper half of `limit + 1`. No lower half is above its limit, the greatest
-    /// integer.
+    /// SSE2 cannot compare 8 bytes at once, so both halves of an element are compared. An element
+    /// may be above the limit if its upper half is at least the upper half of `limit + 1`. The
+    /// lower half gets the greatest integer as its limit, so it never passes.
     #[inline(always)]
     fn screen<const W: usize>(self, Screen { mask, flip, mut limit }: Screen) -> [V; 3] {
         if W == 8 {
