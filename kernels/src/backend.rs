@@ -11,14 +11,14 @@ use crate::question::Compiled;
 
 /// The backends of this build, best first. The scalar backend, which runs everywhere, is the last.
 #[cfg(not(feature = "portable"))]
-pub(crate) type Backends = ByHand<(Scalar, Last)>;
+pub(crate) type Backends = ByHand<(Scalar, End)>;
 #[cfg(feature = "portable")]
-pub(crate) type Backends = ByHand<(Portable, (Scalar, Last))>;
+pub(crate) type Backends = ByHand<(Portable, (Scalar, End))>;
 
 /// The end of a list of backends.
-pub(crate) struct Last;
+pub(crate) struct End;
 
-/// A list of backends: `(the best, the others)`, or [`Last`]. The place in the list makes the
+/// A list of backends: `(the best, the others)`, or [`End`]. The place in the list makes the
 /// number of a backend, its row, and its entry in each table of loops.
 pub(crate) trait List {
     const LENGTH: usize;
@@ -27,7 +27,7 @@ pub(crate) trait List {
     const ROWS: [Row; ENTRIES - 1];
 }
 
-impl List for Last {
+impl List for End {
     const LENGTH: usize = 0;
     const ROWS: [Row; ENTRIES - 1] = [Row::of::<Scalar>(); ENTRIES - 1];
 }
@@ -210,7 +210,7 @@ impl Backend {
         Self::named(name.as_bytes())
     }
 
-    /// The name in the table: `avx512`, `avx2`, `sse2`, `neon`, `portable` or `scalar`.
+    /// The name that [`Backend::by_name`] and `NONFINITE_BACKEND` take, such as `avx2`.
     pub fn name(self) -> &'static str {
         BACKENDS[usize::from(self.0.get()) - 1].name
     }

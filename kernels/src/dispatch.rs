@@ -7,7 +7,7 @@
 //! ```
 #![expect(unsafe_code, reason = "a loop needs the CPU that its table proves")]
 
-use crate::backend::{Backend, Backends, ENTRIES, Last, List};
+use crate::backend::{Backend, Backends, ENTRIES, End, List};
 use crate::here::Here;
 use crate::lines::Places;
 use crate::plain::Scalar;
@@ -75,7 +75,7 @@ pub(crate) trait Loops<Q: Question, const W: usize> {
     const ENTRIES: [Loop<Q>; ENTRIES];
 }
 
-impl<Q: Question, const W: usize> Loops<Q, W> for Last {
+impl<Q: Question, const W: usize> Loops<Q, W> for End {
     const ENTRIES: [Loop<Q>; ENTRIES] = [Loop(Scalar::answer::<Q, W>); ENTRIES];
 }
 

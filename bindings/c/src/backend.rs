@@ -90,7 +90,9 @@ mod tests {
 
     #[test]
     fn every_backend_has_a_name_for_c() {
-        assert!(Backend::all().all(|(known, _)| !name(known).is_null()));
+        for (known, _) in Backend::all() {
+            assert!(!name(known).is_null(), "{known} is not in NAMES");
+        }
         assert!(NAMES.iter().all(|name| name.count_bytes() < ffi::LONGEST_NAME));
         assert!(name("").is_null());
     }

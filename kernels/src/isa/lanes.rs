@@ -3,6 +3,7 @@
 use super::Isa;
 
 /// The instructions that choose between lanes, order them and write registers back.
+#[diagnostic::on_unimplemented(note = "or take the plain loop, as `loops/sse2.rs` does")]
 pub(crate) trait Blend: Isa {
     /// Writes a register from byte `at` on.
     fn store(self, v: Self::V, bytes: &mut [u8], at: usize);
@@ -20,6 +21,7 @@ pub(crate) trait Blend: Isa {
 
 /// Further instructions for statistics.
 #[cfg(feature = "stats")]
+#[diagnostic::on_unimplemented(note = "or take the plain loop, as `loops/sse2.rs` does")]
 pub(crate) trait Extremes: Blend {
     /// A hit in lane `i` where bit `i` is 1. Bits after the last lane may be anything.
     fn lanes_of<const W: usize>(self, bits: u64) -> Self::Hits;
@@ -51,6 +53,7 @@ pub(crate) const fn powers<const W: usize, const BYTES: usize>() -> [u8; BYTES] 
 }
 
 /// Floating-point multiplication.
+#[diagnostic::on_unimplemented(note = "or take the plain loop, as `loops/sse2.rs` does")]
 pub(crate) trait Products: Blend {
     /// The products of the elements of a [format](crate::soft_float::format). `factor` holds an f64
     /// in every lane for `F64`, and an f32 for all other formats.

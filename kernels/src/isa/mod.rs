@@ -93,7 +93,7 @@ pub(crate) trait Isa: Copy + 'static {
         screen: [Self::V; 3],
     ) -> bool;
 
-    /// Bit `i` for element `i` of a line.
+    /// Bit `i` for element `i` of a line. The other bits are 0.
     fn line_bits<const W: usize, const OP: u8>(self, line: &Line, with: &With<Self::V>) -> u64;
     /// Bit `i` for element `i` of a block, low byte first: line by line, unless a backend has a
     /// faster way.
@@ -197,7 +197,7 @@ pub(crate) trait Register: Isa<Hits = <Self as Isa>::V> {
     /// The hits of both.
     fn either(self, a: Self::Hits, b: Self::Hits) -> Self::Hits;
     fn is_any(self, hits: Self::Hits) -> bool;
-    /// Bit `i` for lane `i`.
+    /// Bit `i` for lane `i`. The other bits are 0.
     fn lane_bits<const W: usize>(self, hits: Self::Hits) -> u64;
     /// 1 or 0 for each lane, in the low `16 / W` bytes.
     fn ones<const W: usize>(self, hits: Self::Hits) -> Self::V;

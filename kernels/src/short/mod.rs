@@ -19,7 +19,7 @@ pub(crate) trait Short {
     /// Whether the answer is yes for any element. Inlined into the program, where the rule is
     /// known.
     fn any<const W: usize>(x: &[u8], rule: &Rule) -> bool;
-    /// Bit `i` for element `i`: its answer.
+    /// Bit `i` for element `i`: its answer. The other bits are 0.
     fn bits<const W: usize>(x: &[u8], rule: &Rule) -> u64;
     /// The number of hits.
     fn hits<const W: usize>(x: &[u8], rule: &Rule) -> usize;

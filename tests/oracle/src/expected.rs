@@ -53,8 +53,8 @@ pub enum Question {
 }
 
 impl Question {
-    /// All of them.
-    pub const ALL: &[Self] = &[
+    /// All of them. `Rows` is the last, so the length says if one is missing.
+    pub const ALL: &[Self; Self::Rows as usize + 1] = &[
         Self::Any,
         Self::All,
         Self::Count,
