@@ -229,18 +229,3 @@ impl Backend {
         BACKENDS[Self::index(backend).saturating_sub(1)].skips_from
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Each backend has the name of its row. Prints which backends the CPU has.
-    #[test]
-    fn backends_have_the_names_of_their_rows() {
-        for (name, backend) in Backend::all() {
-            let ran = if backend.is_some() { "ran" } else { "not on this CPU" };
-            std::println!("backend {name}: {ran}");
-            assert!(backend.is_none_or(|backend| backend.name() == name));
-        }
-    }
-}

@@ -49,8 +49,10 @@ pub(crate) trait Compiled: Sized + 'static {
     /// compares, the longer a mask must be for this to pay.
     const SKIPS_FROM: usize = usize::MAX;
 
-    /// Whether the CPU has the instructions.
-    fn detect() -> bool;
+    /// Whether the CPU has the instructions. Every CPU of the target has them, unless a backend asks.
+    fn detect() -> bool {
+        true
+    }
 
     /// The loop of a question, compiled for the instructions.
     ///
