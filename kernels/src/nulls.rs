@@ -34,15 +34,10 @@ impl Bitmap<'_> {
         if count == 0 {
             return Occurrences::default();
         }
-        let hits = |(bits, valid): (&[u8; 8], u64)| u64::from_le_bytes(*bits) & valid;
-        let mut all = blocks
-            .iter()
-            .zip(self.blocks())
-            .map(hits)
-            .chain([last])
-            .enumerate()
-            .filter(|&(_, hits)| hits != 0);
-        let first = all.next().map(|(i, hits)| 64 * i + hits.trailing_zeros() as usize);
+        let words = blocks.iter().zip(self.blocks());
+        let hits = words.map(|(bits, valid)| u64::from_le_bytes(*bits) & valid).chain([last]);
+        let first = hits.enumerate().find(|&(_, hits)| hits != 0);
+        let first = first.map(|(i, hits)| 64 * i + hits.trailing_zeros() as usize);
         Occurrences { count, first }
     }
 }

@@ -49,7 +49,7 @@ pub(crate) trait Compiled: Sized + 'static {
     /// compares, the longer a mask must be for this to pay.
     const SKIPS_FROM: usize = usize::MAX;
 
-    /// Whether the CPU has the instructions. Every CPU of the target has them, unless a backend asks.
+    /// Whether the CPU has the instructions: every CPU of the target, unless a backend asks.
     fn detect() -> bool {
         true
     }
