@@ -76,18 +76,3 @@ codes! {
     F8E4M3Fn F8E4M3FnUz F8E5M2 F8E5M2FnUz F8E4M3 F8E3M4 F8E4M3B11FnUz F8E8M0Fnu
     F4E2M1Fn 4 F6E2M3Fn 6 F6E3M2Fn 6
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{F8E5M2, bytes, bytes_mut};
-
-    #[test]
-    fn slices_and_bytes_are_the_same_memory() {
-        let mut x = [1.0_f64, -2.0];
-        assert_eq!(bytes(&x), [1.0_f64.to_ne_bytes(), (-2.0_f64).to_ne_bytes()].as_flattened());
-        bytes_mut(&mut x)[8..].copy_from_slice(&f64::NAN.to_ne_bytes());
-        assert_eq!((x[0], x[1].to_bits()), (1.0, f64::NAN.to_bits()));
-        assert_eq!(bytes::<u32>(&[]), []);
-        assert_eq!(bytes(&[F8E5M2::from_bits(0x7C), F8E5M2::default()]), [0x7C, 0]);
-    }
-}

@@ -23,6 +23,10 @@ impl<Q: Question, const BLOCK: usize> On<Plain<BLOCK>> for Q {}
 impl Compiled for Scalar {
     const NAME: &'static str = "scalar";
 
+    fn detect() -> bool {
+        true
+    }
+
     unsafe fn answer<Q: Question, const W: usize>(
         x: Q::Input<'_>,
         asked: Q::Asked<'_>,
@@ -35,6 +39,10 @@ impl Compiled for Scalar {
 impl Compiled for Portable {
     const NAME: &'static str = "portable";
     const SKIPS_FROM: usize = 2048;
+
+    fn detect() -> bool {
+        true
+    }
 
     /// Does not use `pulp::Arch`, which compiles all loops again for each feature of pulp that any
     /// other crate turns on.

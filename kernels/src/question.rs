@@ -49,10 +49,8 @@ pub(crate) trait Compiled: Sized + 'static {
     /// compares, the longer a mask must be for this to pay.
     const SKIPS_FROM: usize = usize::MAX;
 
-    /// Whether the CPU has the instructions: every CPU of the target, unless a backend asks.
-    fn detect() -> bool {
-        true
-    }
+    /// Whether the CPU has the instructions.
+    fn detect() -> bool;
 
     /// The loop of a question, compiled for the instructions.
     ///

@@ -5,8 +5,8 @@
 
 use nonfinite_kernels::strided::Tensor;
 use nonfinite_kernels::{
-    Backend, MaskOut, Occurrences, Rule, Values, bits, census, count, mask, occurrences, position,
-    replace, replace_into,
+    Backend, F8E5M2, MaskOut, Occurrences, Rule, Values, bits, bytes, bytes_mut, census, count,
+    mask, occurrences, position, replace, replace_into,
 };
 use quickcheck::{TestResult, quickcheck};
 
@@ -301,4 +301,14 @@ fn a_part_is_a_box() {
         std::panic::catch_unwind(move || view.part(first, len).len()).ok()
     };
     assert_eq!((part(2, 2), part(4, 4), part(2, 4)), (Some(2), Some(4), None));
+}
+
+#[test]
+fn slices_and_bytes_are_the_same_memory() {
+    let mut x = [1.0_f64, -2.0];
+    assert_eq!(bytes(&x), [1.0_f64.to_ne_bytes(), (-2.0_f64).to_ne_bytes()].as_flattened());
+    bytes_mut(&mut x)[8..].copy_from_slice(&f64::NAN.to_ne_bytes());
+    assert_eq!((x[0], x[1].to_bits()), (1.0, f64::NAN.to_bits()));
+    assert_eq!(bytes::<u32>(&[]), []);
+    assert_eq!(bytes(&[F8E5M2::from_bits(0x7C), F8E5M2::default()]), [0x7C, 0]);
 }

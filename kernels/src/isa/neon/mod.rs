@@ -35,6 +35,10 @@ impl Compiled for Neon {
     const NAME: &'static str = "neon";
     const SKIPS_FROM: usize = 2048;
 
+    fn detect() -> bool {
+        true
+    }
+
     unsafe fn answer<Q: On<Self>, const W: usize>(
         x: Q::Input<'_>,
         asked: Q::Asked<'_>,

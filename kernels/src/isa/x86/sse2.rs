@@ -19,6 +19,10 @@ pub(crate) struct Sse2(());
 impl Compiled for Sse2 {
     const NAME: &'static str = "sse2";
 
+    fn detect() -> bool {
+        true
+    }
+
     unsafe fn answer<Q: On<Self>, const W: usize>(
         x: Q::Input<'_>,
         asked: Q::Asked<'_>,
