@@ -51,7 +51,7 @@ impl<I: Isa> On<I> for Count {
             // One loop for every rule, since code should be small.
             by::<I, W, { op::TILTED }>(isa, x, rule)
         } else if rule.tilted {
-            in_bits::<I, W, { op::TILTED }>(isa, x, 0, &isa.with::<W>(rule))
+            in_bits::<I, W, { op::TILTED }>(isa, x, x.len(), &isa.with::<W>(rule))
         } else if rule.greater && !I::MASK_REGISTERS {
             by::<I, W, { op::GREATER }>(isa, x, rule)
         } else {
@@ -62,10 +62,9 @@ impl<I: Isa> On<I> for Count {
 
 #[inline(always)]
 fn by<I: Isa, const W: usize, const OP: u8>(isa: I, x: Long<'_>, rule: &Rule) -> u64 {
-    let (with, mut total) = (isa.with::<W>(rule), 0);
-    let mut pairs: &[[Line; 2]] = &[];
+    let (with, mut rest, mut total) = (isa.with::<W>(rule), x, 0);
     if I::GROUPS && x.len() >= I::COUNTERS_FROM {
-        (pairs, _) = x.bytes().as_chunks().0.as_chunks();
+        let (pairs, _): (&[[Line; 2]], _) = x.bytes().as_chunks().0.as_chunks();
         for run in pairs.chunks(COUNTED / 128) {
             let mut counts = [isa.splat::<1>(0); 2];
             for pair in run {
@@ -80,26 +79,28 @@ fn by<I: Isa, const W: usize, const OP: u8>(isa: I, x: Long<'_>, rule: &Rule) ->
         if pairs.len() * 128 == x.len() {
             return total;
         }
+        rest = x.from(128 * pairs.len());
     }
-    total + in_bits::<I, W, OP>(isa, x, 2 * pairs.len(), &with)
+    total + in_bits::<I, W, OP>(isa, rest, x.len(), &with)
 }
 
-/// The number of hits after some lines, by the bits of each line.
+/// The number of hits in `x`, the end of an input of `bytes` bytes, by the bits of each line. If `x`
+/// is one line, the line may overlap what was counted before.
 #[inline(always)]
 fn in_bits<I: Isa, const W: usize, const OP: u8>(
     isa: I,
     x: Long<'_>,
-    lines: usize,
+    bytes: usize,
     with: &With<I::V>,
 ) -> u64 {
-    let (mut line, mut total) = (x.from(64 * lines).cursor(), 0);
+    let (mut line, mut total) = (x.cursor(), 0);
     while let Some(next) = line.next::<1>() {
         let bits = isa.line_bits::<W, OP>(&line.here::<1>()[0], with);
         total += u64::from(bits.count_ones());
         line = next;
     }
     // The last line overlaps what is counted.
-    let overlap = x.len().wrapping_neg() % 64 / W;
+    let overlap = bytes.wrapping_neg() % 64 / W;
     let bits = isa.line_bits::<W, OP>(&line.here::<1>()[0], with) >> overlap;
     total + u64::from(bits.count_ones())
 }
