@@ -99,7 +99,7 @@
 //! Functions of typed slices panic if an output does not have the length that the input asks for.
 //! Methods of [`TensorView`], [`ElementsMut`] and their like return an [`Error`], which names the
 //! lengths or the dimension. A threshold for elements of another format is an [`Error`] too. A
-//! method that returns no `Result` panics then. In all cases nothing is written.
+//! function that returns no `Result` panics then. In all cases nothing is written.
 //!
 //! [Design](https://github.com/nonfinite/nonfinite/blob/main/docs/DESIGN.md) ·
 //! [performance](https://github.com/nonfinite/nonfinite/blob/main/docs/PERFORMANCE.md) ·

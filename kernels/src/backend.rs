@@ -53,7 +53,7 @@ pub(crate) struct Row {
 
 impl Row {
     const fn of<B: Compiled>() -> Self {
-        let Some(number) = number_of(B::NAME.as_bytes()) else { panic!("a name of eight bytes") };
+        let Some(number) = number_of(B::NAME.as_bytes()) else { panic!("at most 8 bytes") };
         Self { name: B::NAME, number, detect: B::detect, skips_from: B::SKIPS_FROM }
     }
 }

@@ -149,7 +149,7 @@ impl Typed for u64 {
     type Width = Bytes<8>;
 }
 
-/// The answers for fewer than 64 bytes, as bits.
+/// The answers for at most 64 bytes, as bits.
 pub(crate) type ShortBits = fn(&[u8], &Rule) -> u64;
 
 /// [`Short::bits`] out of line.
@@ -163,7 +163,7 @@ fn short_bits<const W: usize>(x: &[u8], rule: &Rule) -> u64 {
 pub(crate) trait Width: Copy {
     fn size(self) -> usize;
     fn table<Q: Dispatched>(self) -> &'static Table<Q>;
-    /// The answers for fewer than 64 bytes: see [`Short`].
+    /// The answers for at most 64 bytes: see [`Short`].
     fn any(self, x: &[u8], rule: &Rule) -> bool;
     fn bits(self, x: &[u8], rule: &Rule) -> u64;
     fn hits(self, x: &[u8], rule: &Rule) -> usize;

@@ -22,7 +22,7 @@ pub(crate) type Four = [Line; 4];
 /// 64 elements of `W` bytes.
 pub(crate) type Block<const W: usize> = [Line; W];
 
-/// Places for answers: a byte for each element. A function that takes places writes all of them.
+/// Places for answers: a byte each. A function that takes places writes all, or returns how far.
 pub(crate) type Places = [MaybeUninit<bool>];
 
 /// Bytes that are counted before the counters of one byte are added up. With two registers of 16

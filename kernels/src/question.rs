@@ -15,8 +15,8 @@ pub(crate) trait Question: Sized + 'static {
     type Out<'o>;
     type Answer;
 
-    /// The loop that defines the answer, for elements of `W` bytes. No branch depends on an element
-    /// within a block of `BLOCK` elements, so that the compiler can vectorise the loop.
+    /// The loop that defines the answer, for elements of `W` bytes. Where it looks for hits, it has
+    /// one branch for each block of `BLOCK` elements, so that the compiler can vectorise the loop.
     ///
     /// `#[inline(always)]`, as [`On::vector`] is.
     fn plain<const W: usize, const BLOCK: usize>(

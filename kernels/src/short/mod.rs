@@ -14,7 +14,7 @@ use crate::rule::Rule;
 
 pub(crate) use elements::Elements;
 
-/// The answers for fewer than 64 bytes.
+/// The answers for fewer than 64 bytes. `any` and `bits` take 64 bytes too.
 pub(crate) trait Short {
     /// Whether the answer is yes for any element. Inlined into the program, where the rule is
     /// known.

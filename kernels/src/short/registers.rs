@@ -1,7 +1,7 @@
 //! Fewer than 64 bytes by registers of 16 bytes.
 //!
 //! ```text
-//! 16 .. 63 bytes      two to four registers; the last one overlaps
+//! 16 .. 64 bytes      two to four registers; the last one overlaps
 //! 1 .. 15 bytes       one register, with zeros after the input
 //! ```
 //!
