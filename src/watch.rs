@@ -94,6 +94,8 @@ impl Watch {
 
     #[track_caller]
     fn look_at(&self, name: &str, view: &TensorView<'_>) -> Stats {
+        // Panics if the threshold is for another format: before anything is counted.
+        let _ = view.format().asked(self.predicate);
         let call = self.calls.fetch_add(1, Relaxed);
         let stats = view.stats();
         let census = stats.census;

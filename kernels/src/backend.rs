@@ -88,7 +88,7 @@ const NAMES: &str = {
 /// A name of one to eight bytes as a number that is the same for upper and lower case: bit 5 is set
 /// in each byte. To compare names takes 400 bytes of code more in every program.
 const fn number_of(name: &[u8]) -> Option<u64> {
-    // No byte of a name is FF.
+    // No name here has such a byte. (A name with bytes FF or 12 may pass for another name.)
     let mut bytes = [0xFF; 8];
     if name.len() > bytes.len() {
         return None;

@@ -20,7 +20,8 @@ pub(crate) type Portable = Plain<64>;
 
 impl<Q: Question, const BLOCK: usize> On<Plain<BLOCK>> for Q {}
 
-impl Compiled for Scalar {
+// SAFETY: `answer` needs nothing.
+unsafe impl Compiled for Scalar {
     const NAME: &'static str = "scalar";
 
     fn detect() -> bool {
@@ -36,7 +37,8 @@ impl Compiled for Scalar {
     }
 }
 
-impl Compiled for Portable {
+// SAFETY: `answer` needs nothing.
+unsafe impl Compiled for Portable {
     const NAME: &'static str = "portable";
     const SKIPS_FROM: usize = 2048;
 

@@ -31,6 +31,7 @@ pub(crate) trait On<B>: Question {
     /// Whether the backend takes the plain loop, as compiled for the scalar backend.
     const PLAIN: bool = false;
 
+    #[inline(always)]
     fn vector<const W: usize>(
         _: B,
         x: Self::Input<'_>,
@@ -42,7 +43,10 @@ pub(crate) trait On<B>: Question {
 }
 
 /// A backend: a token, which proves that the CPU has its instructions.
-pub(crate) trait Compiled: Sized + 'static {
+///
+/// # Safety
+/// Where [`Compiled::detect`] returns true, the CPU has all that [`Compiled::answer`] needs.
+pub(crate) unsafe trait Compiled: Sized + 'static {
     /// The name in `NONFINITE_BACKEND`.
     const NAME: &'static str;
     /// The length in bytes from which on byte masks skip groups without a hit. The faster a backend

@@ -272,6 +272,12 @@ impl Rule {
         }
     }
 
+    /// Whether the screen flips elements, of `W` bytes: only elements of one byte.
+    #[inline(always)]
+    pub(crate) const fn screen_flips<const W: usize>(&self) -> bool {
+        W == 1 && self.screen_flip != 0
+    }
+
     #[inline(always)]
     pub(crate) const fn screen(&self) -> Screen {
         let flip = self.screen_flip as i64;

@@ -312,3 +312,12 @@ fn slices_and_bytes_are_the_same_memory() {
     assert_eq!(bytes::<u32>(&[]), []);
     assert_eq!(bytes(&[F8E5M2::from_bits(0x7C), F8E5M2::default()]), [0x7C, 0]);
 }
+
+/// More bytes than there are: their number does not fit into a `usize`.
+#[test]
+#[cfg(all(feature = "stats", target_pointer_width = "64"))]
+#[should_panic(expected = "range end index")]
+fn too_many_bytes_are_not_gathered() {
+    let x = Tensor::strided(&[0; 4], 4, 0, &[(1 << 62) + 1], &[0]).unwrap();
+    nonfinite_kernels::strided::gather(&x, &mut [0; 4]);
+}

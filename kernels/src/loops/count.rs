@@ -84,8 +84,8 @@ fn by<I: Isa, const W: usize, const OP: u8>(isa: I, x: Long<'_>, rule: &Rule) ->
     total + in_bits::<I, W, OP>(isa, rest, x.len(), &with)
 }
 
-/// The number of hits in `x`, the end of an input of `bytes` bytes, by the bits of each line. If `x`
-/// is one line, the line may overlap what was counted before.
+/// The number of hits in `x`, the end of an input of `bytes` bytes, by the bits of each line. If
+/// `x` is one line, the line may overlap what was counted before.
 #[inline(always)]
 fn in_bits<I: Isa, const W: usize, const OP: u8>(
     isa: I,

@@ -95,7 +95,7 @@ impl<I: Isa> On<I> for Find {
 #[inline(always)]
 fn first_group<'x, I: Isa, const W: usize>(isa: I, x: Long<'x>, rule: &Rule) -> Option<Cursor<'x>> {
     let screen = isa.screen::<W>(rule.screen());
-    if W == 1 && rule.screen().flip != 0 {
+    if rule.screen_flips::<W>() {
         group::<I, W, true>(isa, x, screen)
     } else {
         group::<I, W, false>(isa, x, screen)

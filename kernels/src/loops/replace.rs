@@ -60,7 +60,7 @@ impl Codes {
 #[inline(always)]
 pub(super) fn may_hit<I: Isa, const W: usize>(isa: I, lines: &Four, rule: &Rule) -> bool {
     let screen = isa.screen::<W>(rule.screen());
-    if W == 1 && rule.screen().flip != 0 {
+    if rule.screen_flips::<W>() {
         isa.may_hit::<W, true>(lines, screen)
     } else {
         isa.may_hit::<W, false>(lines, screen)

@@ -31,7 +31,8 @@ pub(crate) type ByHand<Others> = (Neon, Others);
 /// The registers that every CPU of the target has.
 pub(crate) type Here = Neon;
 
-impl Compiled for Neon {
+// SAFETY: the target has NEON, or this module would not be compiled.
+unsafe impl Compiled for Neon {
     const NAME: &'static str = "neon";
     const SKIPS_FROM: usize = 2048;
 

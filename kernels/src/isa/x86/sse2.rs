@@ -16,7 +16,8 @@ use crate::rule::Screen;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sse2(());
 
-impl Compiled for Sse2 {
+// SAFETY: the target has SSE2, or this module would not be compiled.
+unsafe impl Compiled for Sse2 {
     const NAME: &'static str = "sse2";
 
     fn detect() -> bool {

@@ -99,7 +99,8 @@ impl<'a> Walk<'a> {
 /// If `room` is too short, or if more than 16 dimensions are left after neighbours are merged.
 #[cfg(feature = "stats")]
 pub fn gather<'r>(x: &Tensor<'_>, room: &'r mut [u8]) -> &'r [u8] {
-    let (element, room) = (x.element, &mut room[..x.len() * x.element]);
+    let (element, bytes) = (x.element, x.len().saturating_mul(x.element));
+    let room = &mut room[..bytes];
     let mut walk = Walk::new(x);
     walk.row_major();
     let dims = walk.dims.list_mut();

@@ -25,7 +25,8 @@ cpufeatures::new!(cpu, "avx2", "popcnt", "bmi1", "bmi2");
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx2(());
 
-impl Compiled for Avx2 {
+// SAFETY: `detect` asks for all features that `answer` enables.
+unsafe impl Compiled for Avx2 {
     const NAME: &'static str = "avx2";
     const SKIPS_FROM: usize = 2048;
 

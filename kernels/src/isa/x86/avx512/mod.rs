@@ -23,7 +23,8 @@ cpufeatures::new!(cpu, "avx512f", "avx512bw", "avx512vl", "avx512dq", "fma");
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Avx512(());
 
-impl Compiled for Avx512 {
+// SAFETY: `detect` asks for all features that `answer` enables: those of AVX2 by `Avx2::detect`.
+unsafe impl Compiled for Avx512 {
     const NAME: &'static str = "avx512";
     const SKIPS_FROM: usize = 8192;
 
