@@ -170,7 +170,8 @@ fn occurrences_of<W: Width>(
     occurrences_by(width.short_bits(), find, counts, backend, whole(width, x), rule)
 }
 
-#[inline(always)]
+/// Not inlined: a program would copy the result by wide loads, which wait for its narrow stores.
+#[inline(never)]
 pub(crate) fn census_of<W: Width>(
     width: W,
     backend: Option<Backend>,
@@ -180,24 +181,19 @@ pub(crate) fn census_of<W: Width>(
     let Some(classes) = Classes::of(nan) else {
         return Census { nan: occurrences_of(width, backend, x, nan), ..Census::default() };
     };
-    let (x, find, classify) = (whole(width, x), width.table::<Find>(), width.table::<Classify>());
-    match Long::new(x) {
-        None if !width.any(x, &classes.special()) => Census::default(),
-        None => drivers::short_census(x, width.short_bits()(x, &classes.special()), classes),
-        Some(x) => long_census(x, classes, find.pick(backend), classify.pick(backend)),
-    }
-}
-
-#[inline(never)]
-fn long_census(
-    x: Long<'_>,
-    classes: Classes,
-    find: Loop<Find>,
-    classify: Loop<Classify>,
-) -> Census {
-    let special = classes.special();
-    match drivers::search(x, &special, find) {
-        hit if hit.is_some() => drivers::census(x, hit, &special, classes, classify, find),
+    let (x, special) = (whole(width, x), classes.special());
+    let Some(long) = Long::new(x) else {
+        if !width.any(x, &special) {
+            return Census::default();
+        }
+        return drivers::short_census(x, width.short_bits()(x, &special), classes);
+    };
+    let find = width.table::<Find>().pick(backend);
+    match drivers::search(long, &special, find) {
+        hit if hit.is_some() => {
+            let classify = width.table::<Classify>().pick(backend);
+            drivers::census(long, hit, &special, classes, classify, find)
+        }
         _ => Census::default(),
     }
 }
