@@ -68,7 +68,10 @@ pub(crate) fn blocks_without<const W: usize, const BLOCK: usize>(
     x: &[u8],
     hit: impl Fn(u64) -> bool,
 ) -> usize {
-    let block = x.chunks(BLOCK * W).position(|block| any::<W>(block, &hit));
+    let block = match BLOCK {
+        1 => elements::<W>(x).position(hit),
+        _ => x.chunks(BLOCK * W).position(|block| any::<W>(block, &hit)),
+    };
     block.map_or(x.len(), |block| block * BLOCK * W)
 }
 
@@ -79,6 +82,9 @@ pub(crate) fn first<const W: usize, const BLOCK: usize>(
     hit: impl Fn(u64) -> bool,
 ) -> Option<usize> {
     let at = blocks_without::<W, BLOCK>(x, &hit);
+    if BLOCK == 1 {
+        return (at < x.len()).then_some(at / W);
+    }
     elements::<W>(&x[at..]).position(hit).map(|i| at / W + i)
 }
 
@@ -92,6 +98,9 @@ pub(crate) fn any<const W: usize>(x: &[u8], hit: impl Fn(u64) -> bool) -> bool {
 /// `sum`: where LLVM does not inline `fold`, it compiles it without the instructions of the caller.
 #[inline(always)]
 pub(crate) fn sum<const W: usize, const BLOCK: usize>(x: &[u8], hit: impl Fn(u64) -> bool) -> u64 {
+    if BLOCK == 1 {
+        return elements::<W>(x).map(|bits| u64::from(hit(bits))).sum();
+    }
     let mut total = 0;
     for block in x.chunks(BLOCK * W) {
         let mut hits = 0;
