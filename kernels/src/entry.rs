@@ -178,16 +178,20 @@ pub(crate) fn census_of<W: Width>(
     x: &[u8],
     nan: &Rule,
 ) -> Census {
+    // In this function, so that the width of a rule is a constant here.
+    assert!(nan.size() == width.size(), "a rule for elements of another width");
     let Some(classes) = Classes::of(nan) else {
         return Census { nan: occurrences_of(width, backend, x, nan), ..Census::default() };
     };
-    let (x, special) = (whole(width, x), classes.special());
+    let x = whole(width, x);
     let Some(long) = Long::new(x) else {
-        if !width.any(x, &special) {
+        // Rules of their own, which need no memory where they are inlined.
+        if !width.any(x, &classes.special()) {
             return Census::default();
         }
-        return drivers::short_census(x, width.short_bits()(x, &special), classes);
+        return drivers::short_census(x, width.short_bits()(x, &classes.special()), classes);
     };
+    let special = classes.special();
     let find = width.table::<Find>().pick(backend);
     match drivers::search(long, &special, find) {
         hit if hit.is_some() => {
