@@ -57,7 +57,7 @@ unsafe impl Compiled for Portable {
         if let Some(simd) = pulp::x86::V3::try_new() {
             return simd.vectorize(
                 #[inline(always)]
-                || Q::plain::<W, 64>(x, asked, out),
+                move || Q::plain::<W, 64>(x, asked, out),
             );
         }
         Q::plain::<W, 64>(x, asked, out)
@@ -70,7 +70,10 @@ pub(crate) fn blocks_without<const W: usize, const BLOCK: usize>(
     x: &[u8],
     hit: impl Fn(u64) -> bool,
 ) -> usize {
-    let block = x.chunks(BLOCK * W).position(|block| any::<W>(block, &hit));
+    let block = match BLOCK {
+        1 => elements::<W>(x).position(hit),
+        _ => x.chunks(BLOCK * W).position(|block| any::<W>(block, &hit)),
+    };
     block.map_or(x.len(), |block| block * BLOCK * W)
 }
 
@@ -81,6 +84,9 @@ pub(crate) fn first<const W: usize, const BLOCK: usize>(
     hit: impl Fn(u64) -> bool,
 ) -> Option<usize> {
     let at = blocks_without::<W, BLOCK>(x, &hit);
+    if BLOCK == 1 {
+        return (at < x.len()).then_some(at / W);
+    }
     elements::<W>(&x[at..]).position(hit).map(|i| at / W + i)
 }
 
@@ -90,11 +96,22 @@ pub(crate) fn any<const W: usize>(x: &[u8], hit: impl Fn(u64) -> bool) -> bool {
     elements::<W>(x).fold(false, |any, bits| any | hit(bits))
 }
 
-/// The number of hits. Those of a block fit into a byte, so the compiler adds bytes.
+/// The number of hits. Those of a block fit into a byte, so the compiler adds bytes. Loops, not
+/// `sum`: where LLVM does not inline `fold`, it compiles it without the instructions of the caller.
 #[inline(always)]
 pub(crate) fn sum<const W: usize, const BLOCK: usize>(x: &[u8], hit: impl Fn(u64) -> bool) -> u64 {
-    let blocks = x.chunks(BLOCK * W);
-    blocks.map(|block| u64::from(elements::<W>(block).map(|x| u8::from(hit(x))).sum::<u8>())).sum()
+    if BLOCK == 1 {
+        return elements::<W>(x).map(|bits| u64::from(hit(bits))).sum();
+    }
+    let mut total = 0;
+    for block in x.chunks(BLOCK * W) {
+        let mut hits = 0;
+        for bits in elements::<W>(block) {
+            hits += u8::from(hit(bits));
+        }
+        total += u64::from(hits);
+    }
+    total
 }
 
 /// Bit `i` for element `i` of at most 64: its answer. Makes bytes first, which the compiler

@@ -304,6 +304,8 @@ impl Rule {
 /// The classes of a format that has infinities.
 #[derive(Clone, Copy)]
 pub(crate) struct Classes {
+    /// Bytes of an element.
+    width: usize,
     /// Ones in all bits of the exponent. The highest is the bit below the sign.
     pub(crate) exponent: u64,
 }
@@ -313,40 +315,34 @@ impl Classes {
     #[inline(always)]
     pub(crate) const fn of(nan: &Rule) -> Option<Self> {
         match nan.exponent() {
-            Some(exponent) => Some(Self { exponent }),
+            Some(exponent) => Some(Self { width: nan.size(), exponent }),
             None => None,
         }
-    }
-
-    #[inline(always)]
-    const fn width(self) -> usize {
-        (65 - self.exponent.leading_zeros() as usize) / 8
     }
 
     /// The class of a special element: 0 for NaN, 1 for +Inf, 2 for -Inf.
     #[inline(always)]
     pub(crate) fn of_element(self, x: &[u8], index: usize) -> usize {
-        let width = self.width();
-        let bits = read(&x[index * width..][..width]);
-        let infinite = bits & max(width) == self.exponent;
+        let bits = read(&x[index * self.width..][..self.width]);
+        let infinite = bits & max(self.width) == self.exponent;
         usize::from(infinite) + usize::from(infinite && bits != self.exponent)
     }
 
     #[inline(always)]
     pub(crate) const fn nan(self) -> Rule {
-        Rule::hits(self.width(), max(self.width()), 0, self.exponent as i64, false)
+        Rule::hits(self.width, max(self.width), 0, self.exponent as i64, false)
     }
 
     /// NaN, +Inf and -Inf.
     #[inline(always)]
     pub(crate) const fn special(self) -> Rule {
-        Rule::hits(self.width(), self.exponent, 0, self.exponent as i64 - 1, false)
+        Rule::hits(self.width, self.exponent, 0, self.exponent as i64 - 1, false)
     }
 
     /// +Inf, or -Inf.
     #[inline(always)]
     pub(crate) const fn infinity(self, negative: bool) -> Rule {
-        let (width, max) = (self.width(), max(self.width()));
+        let (width, max) = (self.width, max(self.width));
         let sign = if negative { max + 1 } else { 0 };
         let flip = signed(width, (self.exponent | sign) ^ max);
         Rule::hits(width, max | (max + 1), flip, max as i64 - 1, false)

@@ -17,7 +17,7 @@
 
 use crate::dispatch::tables;
 use crate::isa::{Isa, op};
-use crate::lines::{Cursor, Hit, Long};
+use crate::lines::{Cursor, Hit, Line, Long};
 use crate::plain;
 use crate::question::{On, Question};
 use crate::rule::Rule;
@@ -66,7 +66,7 @@ impl Question for Find {
         let Some(first) = plain::first::<W, BLOCK>(x.bytes(), hit) else { return Hit::none_in(x) };
         // The line that begins with the hit, or the last line.
         let (at, line) = x.line_at(first * W);
-        Hit { at, bits: plain::word::<W, BLOCK>(line, rule) }
+        Hit { at, bits: line_word::<W, BLOCK>(line, rule) }
     }
 }
 
@@ -89,6 +89,12 @@ impl<I: Isa> On<I> for Find {
         }
         Hit { at: line.offset(), bits: 0 }
     }
+}
+
+/// Not inlined: beside it, the compilers of wasm keep too few variables of the search in registers.
+#[inline(never)]
+fn line_word<const W: usize, const BLOCK: usize>(line: &Line, rule: &Rule) -> u64 {
+    plain::word::<W, BLOCK>(line, rule)
 }
 
 /// The first group that passes the screen. No element before it passes.

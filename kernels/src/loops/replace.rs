@@ -81,10 +81,11 @@ impl Question for Replace {
 
     #[inline(always)]
     fn plain<const W: usize, const BLOCK: usize>(x: &mut [Four], codes: &Codes, (): ()) -> usize {
-        let mut found = 0;
+        // A copy, which the stores do not change.
+        let (rule, mut found) = (codes.rule, 0);
         for element in x.as_flattened_mut().as_flattened_mut().as_chunks_mut::<W>().0 {
             let bits = read(element);
-            if codes.rule.hits_of::<W>(bits) {
+            if rule.hits_of::<W>(bits) {
                 write(element, codes.instead_of(bits));
                 found += 1;
             }

@@ -203,22 +203,28 @@ fn plain_ordered<const W: usize, const BLOCK: usize, K: Key>(
     keys: [i64; 2],
     narrow: impl Fn(u64) -> K,
 ) -> ([i64; 2], [usize; 3]) {
-    if given.valid.is_some() {
-        return plain_pass::<W, true, true, K>(given, keys, &narrow);
+    if BLOCK == 1 || given.valid.is_some() {
+        return plain_pass::<W, BLOCK, true, true, K>(given, keys, &narrow);
     }
-    if BLOCK > 1 && !given.careful {
-        let found = plain_pass::<W, false, false, K>(given, keys, &narrow);
+    if !given.careful {
+        let found = plain_pass::<W, BLOCK, false, false, K>(given, keys, &narrow);
         if given.numbers.are_finite(found.0) {
             return found;
         }
     }
-    plain_pass::<W, true, false, K>(given, keys, &narrow)
+    plain_pass::<W, BLOCK, true, false, K>(given, keys, &narrow)
 }
 
 /// One pass of the plain loop, which looks for NaN and infinities only if `CAREFUL`, and for nulls
 /// only if `NULLS`. `narrow` keeps the low bytes.
 #[inline(always)]
-fn plain_pass<const W: usize, const CAREFUL: bool, const NULLS: bool, K: Key>(
+fn plain_pass<
+    const W: usize,
+    const BLOCK: usize,
+    const CAREFUL: bool,
+    const NULLS: bool,
+    K: Key,
+>(
     &Given { numbers, blocks, last, filling, valid, .. }: &Given<'_>,
     keys: [i64; 2],
     narrow: impl Fn(u64) -> K,
@@ -229,7 +235,12 @@ fn plain_pass<const W: usize, const CAREFUL: bool, const NULLS: bool, K: Key>(
     let [mut low, mut high] = keys.map(|key| narrow(key.cast_unsigned()));
     let (mut counts, mut index) = ([0; 3], 0);
     // So few elements that their number fits into a key.
-    for x in blocks.chunks(if W == 1 { 64 } else { COUNTED }).chain([last]) {
+    let bytes = match (BLOCK, W) {
+        (1, _) => W,
+        (_, 1) => 64,
+        _ => COUNTED,
+    };
+    for x in blocks.chunks(bytes).chain(last.chunks(bytes)) {
         let [mut zeros, mut small, mut special] = [zero; 3];
         for bits in elements::<W>(x) {
             let is_null = |valid: &Bitmap<'_>| !(index < valid.len() && valid.is_valid(index));
