@@ -136,15 +136,12 @@ pub(crate) trait Typed: 'static {
 impl Typed for u8 {
     type Width = Bytes<1>;
 }
-
 impl Typed for u16 {
     type Width = Bytes<2>;
 }
-
 impl Typed for u32 {
     type Width = Bytes<4>;
 }
-
 impl Typed for u64 {
     type Width = Bytes<8>;
 }

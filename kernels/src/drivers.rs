@@ -25,12 +25,6 @@ use crate::packed;
 use crate::rule::{Classes, Rule};
 use crate::tuning::{CENSUS_RUN, COUNT_RUN, DENSE, LONG_RUN, ONE_LOOP};
 
-/// The logarithm to base 2 of the number of bytes of an element.
-#[inline(always)]
-fn shift(rule: &Rule) -> u32 {
-    rule.size().trailing_zeros()
-}
-
 /// The first line with an element for which the answer is yes.
 #[inline(always)]
 pub(crate) fn search(x: Long<'_>, rule: &Rule, find: Loop<Find>) -> Hit {
@@ -205,7 +199,7 @@ pub(crate) fn mask(
         mask.run(x, rule, out);
         return;
     }
-    let (clean, mut x, shift) = (clean.pick(backend), x.bytes(), shift(rule));
+    let (clean, mut x, shift) = (clean.pick(backend), x.bytes(), rule.size().trailing_zeros());
     while let Some(rest) = Long::new(x) {
         let done = clean.run(rest, rule, out);
         if done == x.len() {
@@ -260,7 +254,8 @@ fn long_bits(
     pack: Loop<Pack>,
     clean: Loop<Clean>,
 ) -> u64 {
-    let (no_hits, shift) = (if rule.opposite { u64::MAX } else { 0 }, shift(rule) + 3);
+    let (no_hits, shift) =
+        (if rule.opposite { u64::MAX } else { 0 }, rule.size().trailing_zeros() + 3);
     loop {
         let at = clean.run(x, rule, ());
         // The last line is left for the loop, unless there is no hit.

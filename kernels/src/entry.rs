@@ -17,7 +17,7 @@ use crate::backend::Backend;
 use crate::census::{Census, Occurrences};
 use crate::dispatch::{Loop, ShortBits, SizeOf, Table, Width};
 use crate::drivers;
-use crate::lines::{Long, elements};
+use crate::lines::{Hit, Long, elements};
 use crate::loops::{Classify, Clean, Count, Find, Mask, Pack};
 use crate::mask_out::MaskOut;
 use crate::packed::{self, bytes_of};
@@ -109,7 +109,7 @@ pub(crate) fn position_of<W: Width>(
     let x = whole(width, x);
     match searched_by_loop(width, x) {
         None if !width.any(x, rule) => None,
-        None => first_of(width.short_bits()(x, rule)),
+        None => Hit { at: 0, bits: width.short_bits()(x, rule) }.index(width.size()),
         Some(x) => {
             drivers::search(x, rule, width.table::<Find>().pick(backend)).index(width.size())
         }
@@ -203,18 +203,13 @@ fn occurrences_by(
 ) -> Occurrences {
     let Some(long) = Long::new(x) else {
         let bits = short(x, rule);
-        return Occurrences::new(bits.count_ones() as usize, first_of(bits));
+        let first = Hit { at: 0, bits }.index(rule.size());
+        return Occurrences::new(bits.count_ones() as usize, first);
     };
     let hits = long_count(counts, backend, long, rule);
     let count = if rule.opposite { elements(x.len(), rule.size()) - hits } else { hits };
     let first = || drivers::search(long, rule, find.pick(backend)).index(rule.size());
     Occurrences::new(count, if count == 0 { None } else { first() })
-}
-
-/// The index of the lowest 1, if there is one.
-#[inline(always)]
-fn first_of(bits: u64) -> Option<usize> {
-    if bits == 0 { None } else { Some(bits.trailing_zeros() as usize) }
 }
 
 #[inline(always)]

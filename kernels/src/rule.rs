@@ -27,7 +27,6 @@ use crate::element::read;
 /// The fields from `greater` on follow from those before. They are set when the rule is made, so
 /// that a loop finds out nothing about its rule.
 #[derive(Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(test, derive(Hash))]
 // In this order, so that the compiler does not load `flip` and `limit` at once: a wide load waits
 // for the two stores of a rule that was made just before.
 #[repr(C)]
@@ -397,26 +396,6 @@ const fn is_exponent(width: usize, bits: u64) -> bool {
 mod tests {
     use super::*;
 
-    /// Every rule of bytes, against what its function says.
-    #[test]
-    fn rules_of_bytes() {
-        for mask in 0..=255u64 {
-            for bound in 0..=255u64 {
-                let (equal, greater) = (Rule::equal(1, mask, bound), Rule::greater(1, mask, bound));
-                for bits in 0..=255u64 {
-                    let masked = bits & mask;
-                    let above = masked as u8 as i8 > bound as u8 as i8;
-                    for (rule, answer) in [(equal, masked == bound), (greater, above)] {
-                        assert_eq!(rule.holds(bits), answer, "{rule:?} {bits:#x}");
-                        assert_eq!(rule.holds_of::<1>(bits), answer, "{rule:?} {bits:#x}");
-                        assert_eq!(rule.not().holds(bits), !answer, "not {rule:?} {bits:#x}");
-                        assert!(rule.constant().is_none_or(|constant| constant == answer));
-                    }
-                }
-            }
-        }
-    }
-
     /// Every hit passes the screen. Where the screen is exact, nothing else passes.
     #[test]
     fn screens_of_bytes() {
@@ -425,18 +404,14 @@ mod tests {
         let rules = all.flat_map(|(m, b)| [Rule::equal(1, m, b), Rule::greater(1, m, b)]);
         for rule in rules.chain(exponents).flat_map(|rule| [rule, rule.not()]) {
             assert!(!rule.hits_of::<1>(0), "{rule:?}");
-            let with_many_hits = rule.without_opposite();
+            let all = rule.without_opposite();
             for bits in 0..=255_u64 {
                 let (passes, hit) = (rule.passes_of::<1>(bits), rule.hits_of::<1>(bits));
                 assert_eq!(hit != rule.opposite, rule.holds(bits), "{rule:?} {bits:#x}");
                 assert!(passes || !hit, "{rule:?} {bits:#x}");
                 assert!(!rule.exact || passes == hit, "{rule:?} {bits:#x}");
-                assert_eq!(
-                    with_many_hits.hits_of::<1>(bits),
-                    rule.holds(bits),
-                    "{rule:?} {bits:#x}"
-                );
-                assert!(with_many_hits.passes_of::<1>(bits) || !rule.holds(bits), "{rule:?}");
+                assert_eq!(all.hits_of::<1>(bits), rule.holds(bits), "{rule:?} {bits:#x}");
+                assert!(all.passes_of::<1>(bits) || !rule.holds(bits), "{rule:?} {bits:#x}");
             }
         }
     }
@@ -461,15 +436,5 @@ mod tests {
         is_fast::<2>(0x7F80);
         is_fast::<4>(0x7F80_0000);
         is_fast::<8>(0x7FF0 << 48);
-    }
-
-    #[test]
-    fn nan_or_positive_infinity() {
-        for bits in 0..=0xFFFF_u64 {
-            let answer = bits & 0x7FFF > 0x7C00 || bits == 0x7C00;
-            let rule = Rule::nan_or_pos_inf(2, 0x7C00);
-            assert_eq!((rule.holds(bits), rule.not().holds(bits)), (answer, !answer), "{bits:#x}");
-            assert_eq!(rule.holds_of::<2>(bits), answer, "{bits:#x}");
-        }
     }
 }

@@ -321,3 +321,31 @@ fn too_many_bytes_are_not_gathered() {
     let x = Tensor::strided(&[0; 4], 4, 0, &[(1 << 62) + 1], &[0]).unwrap();
     nonfinite_kernels::strided::gather(&x, &mut [0; 4]);
 }
+
+/// Every rule of bytes, against what its function says.
+#[test]
+fn rules_of_bytes() {
+    for mask in 0..=255u64 {
+        for bound in 0..=255u64 {
+            let (equal, greater) = (Rule::equal(1, mask, bound), Rule::greater(1, mask, bound));
+            for bits in 0..=255u64 {
+                let masked = bits & mask;
+                let above = masked as u8 as i8 > bound as u8 as i8;
+                for (rule, answer) in [(equal, masked == bound), (greater, above)] {
+                    assert_eq!(rule.holds(bits), answer, "{rule:?} {bits:#x}");
+                    assert_eq!(rule.not().holds(bits), !answer, "not {rule:?} {bits:#x}");
+                    assert!(rule.constant().is_none_or(|constant| constant == answer));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn nan_or_positive_infinity() {
+    for bits in 0..=0xFFFF_u64 {
+        let answer = bits & 0x7FFF > 0x7C00 || bits == 0x7C00;
+        let rule = Rule::nan_or_pos_inf(2, 0x7C00);
+        assert_eq!((rule.holds(bits), rule.not().holds(bits)), (answer, !answer), "{bits:#x}");
+    }
+}
