@@ -160,33 +160,37 @@ fn occurrences_of<W: Width>(
     occurrences_by(width.short_bits(), find, counts, backend, whole(width, x), rule)
 }
 
-/// Not inlined: a program would copy the result by wide loads, which wait for its narrow stores.
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn census_of<W: Width>(
     width: W,
     backend: Option<Backend>,
     x: &[u8],
     nan: &Rule,
 ) -> Census {
-    // In this function, so that the width of a rule is a constant here.
-    assert!(nan.size() == width.size(), "a rule for elements of another width");
     let Some(classes) = Classes::of(nan) else {
         return Census { nan: occurrences_of(width, backend, x, nan), ..Census::default() };
     };
     let x = whole(width, x);
-    let Some(long) = Long::new(x) else {
-        // Rules of their own, which need no memory where they are inlined.
-        if !width.any(x, &classes.special()) {
-            return Census::default();
-        }
-        return drivers::short_census(x, width.short_bits()(x, &classes.special()), classes);
-    };
-    let special = classes.special();
-    let find = width.table::<Find>().pick(backend);
-    match drivers::search(long, &special, find) {
+    match Long::new(x) {
+        None if !width.any(x, &classes.special()) => Census::default(),
+        None => drivers::short_census(x, width.short_bits()(x, &classes.special()), classes),
+        Some(x) => long_census(width, backend, x, classes),
+    }
+}
+
+#[inline(never)]
+fn long_census<W: Width>(
+    width: W,
+    backend: Option<Backend>,
+    x: Long<'_>,
+    classes: Classes,
+) -> Census {
+    // A constant width makes the rule in a few instructions.
+    let special = Classes { width: width.size(), ..classes }.special();
+    let (find, classify) = (width.table::<Find>().pick(backend), width.table::<Classify>());
+    match drivers::search(x, &special, find) {
         hit if hit.is_some() => {
-            let classify = width.table::<Classify>().pick(backend);
-            drivers::census(long, hit, &special, classes, classify, find)
+            drivers::census(x, hit, &special, classes, classify.pick(backend), find)
         }
         _ => Census::default(),
     }

@@ -304,7 +304,7 @@ impl Rule {
 #[derive(Clone, Copy)]
 pub(crate) struct Classes {
     /// Bytes of an element.
-    width: usize,
+    pub(crate) width: usize,
     /// Ones in all bits of the exponent. The highest is the bit below the sign.
     pub(crate) exponent: u64,
 }

@@ -53,7 +53,7 @@ pub fn count<L: Lane>(backend: Option<Backend>, x: &[u8], rule: &Rule) -> usize 
 #[inline]
 #[must_use]
 pub fn census<L: Lane>(backend: Option<Backend>, x: &[u8], nan: &Rule) -> Census {
-    entry::census_of(<L as Typed>::Width::default(), backend, x, nan)
+    entry::census_of(width::<L>(nan), backend, x, nan)
 }
 
 /// One byte per element of `x`: 1 where the rule holds, otherwise 0.
