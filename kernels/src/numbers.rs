@@ -17,7 +17,7 @@ pub struct Numbers {
     pub(crate) magnitude: u64,
     pub(crate) least_normal: u64,
     largest: u64,
-    sign_magnitude: bool,
+    pub(crate) sign_magnitude: bool,
 }
 
 impl Numbers {
@@ -64,13 +64,7 @@ impl Numbers {
         if bits & self.sign == 0 { magnitude } else { -magnitude }
     }
 
-    /// Whether the top bit of a code is a sign, and -0 is a number.
-    #[inline(always)]
-    pub(crate) fn is_sign_magnitude(&self) -> bool {
-        self.sign_magnitude
-    }
-
-    /// Whether these are keys of finite elements. Needs [`Numbers::is_sign_magnitude`].
+    /// Whether these are keys of finite elements. Needs [`Numbers::sign_magnitude`].
     #[inline(always)]
     pub(crate) fn are_finite(&self, [lowest, highest]: [i64; 2]) -> bool {
         let largest = self.largest.cast_signed();
@@ -103,10 +97,6 @@ impl Numbers {
             code |= if bytes < self.size() { 0 } else { code << (8 * bytes) };
         }
         code.to_ne_bytes()
-    }
-
-    pub(crate) fn has_code(&self, code: u64) -> Rule {
-        Rule::equal(self.size(), self.magnitude | self.sign, code)
     }
 
     /// The elements of this key: a mask, and what their bits under the mask are.

@@ -41,7 +41,7 @@
 use crate::backend::Backend;
 use crate::bitmap::Bitmap;
 use crate::census::{Census, Occurrences};
-use crate::dispatch::{SizeOf, Table, Width};
+use crate::dispatch::{Dispatched, Table};
 use crate::element::read;
 use crate::entry;
 use crate::lines::{COUNTED, GROUP, Long, elements, until_line};
@@ -113,7 +113,6 @@ impl Tally {
 }
 
 /// The loops and the questions for elements of one width.
-#[derive(Clone, Copy)]
 pub(crate) struct ForWidth {
     in_range: &'static Table<InRange>,
     order: &'static Table<Order>,
@@ -124,19 +123,23 @@ pub(crate) struct ForWidth {
 }
 
 impl ForWidth {
-    #[inline(always)]
-    pub(crate) fn of<W: Width>(
-        width: W,
+    pub(crate) const fn of(
+        size: usize,
         position: fn(Option<Backend>, &[u8], &Rule) -> Option<usize>,
         census: fn(Option<Backend>, &[u8], &Rule) -> Census,
         bits: fn(Option<Backend>, &[u8], &Rule, &mut [u8], usize),
     ) -> Self {
-        let (in_range, order, find_code) = (width.table(), width.table(), width.table());
-        Self { in_range, order, find_code, position, census, bits }
+        let i = size.trailing_zeros() as usize;
+        let (in_range, order) = (InRange::TABLES[i], Order::TABLES[i]);
+        Self { in_range, order, find_code: FindCode::TABLES[i], position, census, bits }
     }
 
-    fn of_size(size: usize) -> Self {
-        Self::of(SizeOf(size), entry::position, entry::census, entry::bits)
+    fn of_size(size: usize) -> &'static Self {
+        const fn of(size: usize) -> ForWidth {
+            ForWidth::of(size, entry::position, entry::census, entry::bits)
+        }
+        static ALL: [ForWidth; 4] = [of(1), of(2), of(4), of(8)];
+        &ALL[size.trailing_zeros() as usize % 4]
     }
 }
 
@@ -146,7 +149,7 @@ const LONGEST: usize = 16 * 1024;
 /// The elements whose statistics are asked.
 #[derive(Clone, Copy)]
 struct Column<'c> {
-    loops: ForWidth,
+    loops: &'static ForWidth,
     backend: Backend,
     numbers: &'c Numbers,
     /// Whole elements.
@@ -269,7 +272,7 @@ impl Column<'_> {
             room.as_flattened_mut()[..rest.len()].copy_from_slice(rest);
             (last, padding) = (room[..8 * size].as_flattened(), 64 - elements(rest.len(), size));
         }
-        let careful = careful || !numbers.is_sign_magnitude();
+        let careful = careful || !numbers.sign_magnitude;
         let (valid, last_valid) = (valid.as_ref(), valid.map_or(0, |valid| valid.rest()));
         let given = Given { numbers, blocks, last, valid, last_valid, filling, careful };
         let order = loops.order.pick(Some(backend));
@@ -342,7 +345,7 @@ pub fn stats(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
 
 #[inline(never)]
 pub(crate) fn stats_by(
-    loops: ForWidth,
+    loops: &'static ForWidth,
     backend: Option<Backend>,
     x: &[u8],
     numbers: &Numbers,

@@ -127,6 +127,7 @@ pub fn replace_into<L: Lane>(
 #[must_use]
 #[cfg(feature = "stats")]
 pub fn stats<L: Lane>(backend: Option<Backend>, x: &[u8], numbers: &Numbers) -> Stats {
-    let width = width::<L>(&numbers.nan);
-    stats_by(ForWidth::of(width, position::<L>, census::<L>, bits::<L>), backend, x, numbers)
+    width::<L>(&numbers.nan);
+    let loops = const { &ForWidth::of(L::SIZE, position::<L>, census::<L>, bits::<L>) };
+    stats_by(loops, backend, x, numbers)
 }

@@ -44,7 +44,9 @@ pub fn stats(backend: Option<Backend>, x: &Tensor<'_>, numbers: &Numbers) -> Sta
         // The pass has seen an element of this key.
         let index = first(&numbers.has_key(key)).unwrap_or(0);
         let plus = numbers.code(key);
-        let is_plus = !numbers.has_two_codes(key) || first(&numbers.has_code(plus)) == Some(index);
+        let all = numbers.magnitude | numbers.sign;
+        let has_plus = || first(&Rule::equal(numbers.size(), all, plus)) == Some(index);
+        let is_plus = !numbers.has_two_codes(key) || has_plus();
         (if is_plus { plus } else { numbers.sign }, index)
     };
     Stats::new(&tally, (tally.finite != 0).then(|| tally.keys.map(place)))
