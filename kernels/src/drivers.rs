@@ -1,5 +1,4 @@
-//! The drivers call the loops on long inputs. They are plain code, compiled once for all widths and
-//! instruction sets.
+//! The drivers call the loops on long inputs: plain code for all widths and instruction sets.
 //!
 //! Most tensors hold few special elements or none. So a driver searches for the next hit, and gives
 //! a loop a run of elements from this hit on. Where hits are dense, a search only costs time, so a

@@ -109,7 +109,7 @@ pub(crate) fn position_of<W: Width>(
     let x = whole(width, x);
     match searched_by_loop(width, x) {
         None if !width.any(x, rule) => None,
-        None => Hit { at: 0, bits: width.short_bits()(x, rule) }.index(width.size()),
+        None => Hit { at: 0, bits: width.bits(x, rule) }.index(width.size()),
         Some(x) => {
             drivers::search(x, rule, width.table::<Find>().pick(backend)).index(width.size())
         }
@@ -167,26 +167,30 @@ pub(crate) fn census_of<W: Width>(
     x: &[u8],
     nan: &Rule,
 ) -> Census {
-    let Some(classes) = Classes::of(nan) else {
-        return Census { nan: occurrences_of(width, backend, x, nan), ..Census::default() };
-    };
-    let x = whole(width, x);
-    match Long::new(x) {
-        None if !width.any(x, &classes.special()) => Census::default(),
-        None => drivers::short_census(x, width.short_bits()(x, &classes.special()), classes),
-        Some(x) => long_census(width, backend, x, classes),
+    let (x, classes) = (whole(width, x), Classes::of(nan));
+    match classes {
+        Some(classes) if x.len() < 64 && !width.any(x, &classes.special()) => Census::default(),
+        _ => census_by(width, backend, x, nan, classes.map_or(0, |classes| classes.exponent)),
     }
 }
 
+/// `exponent` is 0 for a format without infinities. Inlined, the result would be copied slowly.
 #[inline(never)]
-fn long_census<W: Width>(
+fn census_by<W: Width>(
     width: W,
     backend: Option<Backend>,
-    x: Long<'_>,
-    classes: Classes,
+    x: &[u8],
+    nan: &Rule,
+    exponent: u64,
 ) -> Census {
-    // A constant width makes the rule in a few instructions.
-    let special = Classes { width: width.size(), ..classes }.special();
+    if exponent == 0 {
+        return Census { nan: occurrences_of(width, backend, x, nan), ..Census::default() };
+    }
+    let classes = Classes { width: width.size(), exponent };
+    let special = classes.special();
+    let Some(x) = Long::new(x) else {
+        return drivers::short_census(x, width.short_bits()(x, &special), classes);
+    };
     let (find, classify) = (width.table::<Find>().pick(backend), width.table::<Classify>());
     match drivers::search(x, &special, find) {
         hit if hit.is_some() => {

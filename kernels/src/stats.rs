@@ -194,10 +194,10 @@ impl Column<'_> {
             at += if rest.len() > COUNTED {
                 (self.loops.position)(backend, rest, &numbers.has_key(key)).unwrap_or(0)
             } else if let Some(rest) = Long::new(rest) {
-                find_code.run(rest, [mask, code], ())
+                find_code.run(rest, (mask, code), ())
             } else {
                 line[..rest.len()].copy_from_slice(rest);
-                find_code.run(Long::of(&line), [mask, code], ())
+                find_code.run(Long::of(&line), (mask, code), ())
             };
             if self.valid.is_none_or(|valid| valid.is_valid(at)) {
                 // Zero has two codes.

@@ -13,8 +13,7 @@ pub(crate) const ALIGN_FROM: usize = 4096;
 /// The run of a count that begins with a hit.
 pub(crate) const COUNT_RUN: usize = 1024;
 
-/// The run of a census that begins with a hit. A hit after more clean bytes than this is taken to
-/// be alone, and is looked up by itself.
+/// The run of a census that begins with a hit. A hit behind more clean bytes is looked up alone.
 pub(crate) const CENSUS_RUN: usize = 512;
 
 /// After a run with more hits than one in this many bytes, the next run follows at once.

@@ -270,14 +270,14 @@ tables!(FindCode);
 
 impl Question for FindCode {
     type Input<'x> = Long<'x>;
-    type Asked<'a> = [u64; 2];
+    type Asked<'a> = (u64, u64);
     type Out<'o> = ();
     type Answer = usize;
 
     #[inline(always)]
     fn plain<const W: usize, const BLOCK: usize>(
         x: Long<'_>,
-        [mask, code]: [u64; 2],
+        (mask, code): (u64, u64),
         (): (),
     ) -> usize {
         // A comparison in the width of an element, as a rule has it.
@@ -289,7 +289,7 @@ impl Question for FindCode {
 
 impl<I: Extremes> On<I> for FindCode {
     #[inline(always)]
-    fn vector<const W: usize>(isa: I, x: Long<'_>, [mask, code]: [u64; 2], (): ()) -> usize {
+    fn vector<const W: usize>(isa: I, x: Long<'_>, (mask, code): (u64, u64), (): ()) -> usize {
         let (with, mut line) = (isa.with_code::<W>(mask, code), x.cursor());
         loop {
             let bits = isa.line_bits::<W, { op::EQUAL }>(&line.here::<1>()[0], &with);

@@ -25,7 +25,7 @@ use crate::rule::Screen;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Neon(());
 
-/// Before the backends of all targets in the list of backends.
+/// A list of backends that begins with those by hand.
 pub(crate) type ByHand<Others> = (Neon, Others);
 
 /// The registers that every CPU of the target has.

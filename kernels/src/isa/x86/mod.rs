@@ -13,7 +13,7 @@ use core::arch::x86_64 as intrinsics;
 
 pub(crate) use sse2::Sse2;
 
-/// Before the backends of all targets in the list of backends.
+/// A list of backends that begins with those by hand.
 pub(crate) type ByHand<Others> = (avx512::Avx512, (avx2::Avx2, (Sse2, Others)));
 
 /// The registers that every CPU of the target has.
