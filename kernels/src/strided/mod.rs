@@ -3,9 +3,9 @@
 //! A [`Tensor`] is memory with sizes and strides, checked when it is made. A question makes a walk
 //! over the tensor and cuts it into tiles (`tensor/walk.rs`): long runs of adjacent elements, or at
 //! most 16 KiB. The elements of a tile are one block: the memory itself if they are adjacent, or
-//! else a copy (`copy.rs`). A dense kernel answers for the block. Questions with few hits begin with
-//! a search for a tile with a hit (`search.rs`). Masks and bits have one result for each element
-//! (`mask.rs`), and statistics take every tile (`stats.rs`).
+//! else a copy (`copy.rs`). A dense kernel answers for the block. Questions with few hits begin
+//! with a search for a tile with a hit (`search.rs`). Masks and bits have one result for each
+//! element (`mask.rs`), and statistics take every tile.
 #![expect(unsafe_code, reason = "elements lie at a base and strides, in no slice")]
 
 mod copy;
