@@ -10,15 +10,15 @@ use crate::format::Special;
 use crate::{Error, Format, Predicate};
 
 impl Format {
-    /// Whether the predicate can be asked of elements of this format.
+    /// [`Format::asked`] for a question that returns errors.
     #[inline(always)]
-    pub(crate) fn check(self, predicate: Predicate) -> Result<(), Error> {
+    pub(crate) fn try_asked(self, predicate: Predicate) -> Result<Asked, Error> {
         match predicate {
             #[cfg(feature = "stats")]
             Predicate::Exceeds(threshold) if threshold.format() != self => {
                 Err(Error::ThresholdFormat { threshold: threshold.format(), elements: self })
             }
-            _ => Ok(()),
+            _ => Ok(self.asked(predicate)),
         }
     }
 

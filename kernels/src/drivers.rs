@@ -195,8 +195,7 @@ pub(crate) fn mask(
     let mask = mask.pick(backend);
     // For elements of one byte, a comparison is as fast as a screen.
     if rule.size() == 1 || rule.tilted || x.len() < Backend::skips_from(backend) {
-        mask.run(x, rule, out);
-        return;
+        return mask.run(x, rule, out);
     }
     let (clean, mut x, shift) = (clean.pick(backend), x.bytes(), rule.size().trailing_zeros());
     while let Some(rest) = Long::new(x) {

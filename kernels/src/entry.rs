@@ -236,9 +236,7 @@ pub(crate) fn mask_of<W: Width>(
     }
     match Long::new(x) {
         None => width.mask(x, rule, out),
-        Some(x) if x.len() <= ONE_LOOP => {
-            width.table::<Mask>().pick(backend).run(x, rule, out);
-        }
+        Some(x) if x.len() <= ONE_LOOP => width.table::<Mask>().pick(backend).run(x, rule, out),
         Some(x) => drivers::mask((width.table(), width.table()), backend, x, rule, out),
     }
 }

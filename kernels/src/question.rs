@@ -15,8 +15,9 @@ pub(crate) trait Question: Sized + 'static {
     type Out<'o>;
     type Answer;
 
-    /// The loop that defines the answer, for elements of `W` bytes. Where it looks for hits, it has
-    /// one branch for each block of `BLOCK` elements, so that the compiler can vectorise the loop.
+    /// The loop that defines the answer, for elements of `W` bytes. (A loop that may stop early may
+    /// stop elsewhere, as its question says.) Where it looks for hits, it has one branch for each
+    /// block of `BLOCK` elements, so that the compiler can vectorise the loop.
     ///
     /// `#[inline(always)]`, as [`On::vector`] is.
     fn plain<const W: usize, const BLOCK: usize>(

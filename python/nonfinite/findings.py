@@ -41,11 +41,11 @@ class Look:
     first: int | None
     """The row-major index of the first NaN or infinity. None if it is unknown."""
     min: float | None
-    """The smallest finite value. None if no value is finite."""
+    """The smallest finite number, or None if there is none."""
     max: float | None
-    """The largest finite value. None if no value is finite."""
+    """The largest finite number, or None if there is none."""
     max_abs: float | None
-    """The largest magnitude of a finite number. None if no value is finite."""
+    """The largest magnitude of a finite number, or None if there is none."""
     limit: float | None
     """The largest finite number of the type."""
 

@@ -245,7 +245,8 @@ impl<'a> TensorView<'a> {
     }
 }
 
-/// The strides of a view: a slice, an array or a vector of `isize`.
+/// The strides of a view: a reference to a slice, an array or a vector of `isize`, or to another
+/// type that gives such a slice.
 ///
 /// ```compile_fail,E0277
 /// let strides: Vec<usize> = vec![3, 1];

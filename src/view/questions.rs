@@ -28,8 +28,7 @@ impl<'a> TensorView<'a> {
     /// [`Error::ThresholdFormat`]; nothing is written then.
     #[inline]
     pub fn mask<'o>(&self, predicate: Predicate, out: impl Into<MaskOut<'o>>) -> Result<(), Error> {
-        self.format.check(predicate)?;
-        let (rule, out) = (self.format.asked(predicate), out.into());
+        let (rule, out) = (self.format.try_asked(predicate)?, out.into());
         if out.len() != self.len() {
             return Err(Error::OutputLength { elements: self.len(), output: out.len() });
         }
@@ -54,8 +53,7 @@ impl<'a> TensorView<'a> {
         predicate: Predicate,
         out: impl Into<MaskView<'o>>,
     ) -> Result<(), Error> {
-        self.format.check(predicate)?;
-        let (rule, mut out) = (self.format.asked(predicate), out.into());
+        let (rule, mut out) = (self.format.try_asked(predicate)?, out.into());
         strided::mask_into(self.backend, &self.tensor, &rule, MaskView::from(&mut out))?;
         self.nulls().for_each(|null| out.set(null, false));
         Ok(())
@@ -70,8 +68,7 @@ impl<'a> TensorView<'a> {
     /// [`Error::ThresholdFormat`]; nothing is written then.
     #[inline]
     pub fn bits(&self, predicate: Predicate, out: &mut [u8], offset: usize) -> Result<(), Error> {
-        self.format.check(predicate)?;
-        let rule = self.format.asked(predicate);
+        let rule = self.format.try_asked(predicate)?;
         let fits = offset.checked_add(self.len()).is_some_and(|end| end.div_ceil(8) <= out.len());
         if !fits {
             return Err(Error::OutputBits { elements: self.len(), offset, bytes: out.len() });

@@ -49,8 +49,8 @@ impl Rows<'_> {
     /// [`Error::Rows`] if `out` does not have one place for each row, or
     /// [`Error::ThresholdFormat`]; nothing is written then.
     pub fn any(&self, predicate: Predicate, out: &mut [bool]) -> Result<(), Error> {
-        self.view.format.check(predicate)?;
-        self.ask(&self.view.format.asked(predicate), out, |out| Answers::Any(out))
+        let rule = self.view.format.try_asked(predicate)?;
+        self.ask(&rule, out, |out| Answers::Any(out))
     }
 
     /// Sets `out[r]` to whether `predicate` holds for all elements of row `r` that are not null.
@@ -59,8 +59,9 @@ impl Rows<'_> {
     /// # Errors
     /// As [`Rows::any`].
     pub fn all(&self, predicate: Predicate, out: &mut [bool]) -> Result<(), Error> {
-        self.view.format.check(predicate)?;
-        self.ask(&self.view.opposite(predicate), out, |out| Answers::Any(out))?;
+        let (counted, opposite) = predicate.counted();
+        let rule = self.view.format.try_asked(counted)?.not_if(!opposite);
+        self.ask(&rule, out, |out| Answers::Any(out))?;
         out.iter_mut().for_each(|all| *all = !*all);
         Ok(())
     }
@@ -71,8 +72,8 @@ impl Rows<'_> {
     /// As [`Rows::any`].
     pub fn count(&self, predicate: Predicate, out: &mut [usize]) -> Result<(), Error> {
         let (counted, opposite) = predicate.counted();
-        self.view.format.check(counted)?;
-        self.ask(&self.view.format.asked(counted), out, |out| Answers::Count(out))?;
+        let rule = self.view.format.try_asked(counted)?;
+        self.ask(&rule, out, |out| Answers::Count(out))?;
         if opposite && !out.is_empty() {
             out.iter_mut().for_each(|count| *count = self.row_len() - *count);
             let (_, row_of) = self.places();
@@ -87,8 +88,8 @@ impl Rows<'_> {
     /// # Errors
     /// As [`Rows::any`].
     pub fn position(&self, predicate: Predicate, out: &mut [Option<usize>]) -> Result<(), Error> {
-        self.view.format.check(predicate)?;
-        self.ask(&self.view.format.asked(predicate), out, |out| Answers::Position(out))
+        let rule = self.view.format.try_asked(predicate)?;
+        self.ask(&rule, out, |out| Answers::Position(out))
     }
 
     /// Sets `out[r]` to the census of row `r`. The first of each class is counted along the row.

@@ -4,8 +4,8 @@
 //! Clean       the first group that passes the screen
 //! Find        compares the lines of this group, one by one
 //!
-//! groups      up to 128 bytes    the first and the last line
-//!             up to 256 bytes    four lines, which may overlap; registers of 16 bytes: one line
+//! groups      up to 256 bytes    registers of 16 bytes: each line (SSE2: of any length); others:
+//!                                the first and the last line, or four lines, which may overlap
 //!             up to 1 KiB        4 lines each, the last group overlaps
 //!             more               2 lines, where dense hits end the search; then 8 lines each, from
 //!                                a cache line on, and what is left by groups of 4 lines

@@ -51,7 +51,6 @@ use crate::tuning::ALIGN_FROM;
 pub(crate) const FOUR_LINES: usize = 256;
 
 /// A byte for each element: 1 where the answer is yes. There are as many places as elements.
-/// Returns the bytes whose answers are written: all.
 pub(crate) struct Mask;
 
 tables!(Mask);
@@ -60,24 +59,19 @@ impl Question for Mask {
     type Input<'x> = Long<'x>;
     type Asked<'a> = &'a Rule;
     type Out<'o> = &'o mut Places;
-    type Answer = usize;
+    type Answer = ();
 
     #[inline(always)]
-    fn plain<const W: usize, const BLOCK: usize>(
-        x: Long<'_>,
-        rule: &Rule,
-        out: &mut Places,
-    ) -> usize {
+    fn plain<const W: usize, const BLOCK: usize>(x: Long<'_>, rule: &Rule, out: &mut Places) {
         for (bits, place) in elements::<W>(x.bytes()).zip(out) {
             place.write(rule.holds_of::<W>(bits));
         }
-        x.len()
     }
 }
 
 impl<I: Isa> On<I> for Mask {
     #[inline(always)]
-    fn vector<const W: usize>(isa: I, x: Long<'_>, rule: &Rule, out: &mut Places) -> usize {
+    fn vector<const W: usize>(isa: I, x: Long<'_>, rule: &Rule, out: &mut Places) {
         let eight = W == 8 && I::MASK_REGISTERS;
         if rule.tilted {
             all::<I, W, 1, { op::TILTED }>(isa, x, rule, out);
@@ -88,7 +82,6 @@ impl<I: Isa> On<I> for Mask {
         } else {
             by_rule::<I, W, 4>(isa, x, rule, out);
         }
-        x.len()
     }
 }
 

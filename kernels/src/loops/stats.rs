@@ -310,7 +310,8 @@ pub(crate) struct Bounds<'b> {
     pub(crate) valid: Option<&'b Bitmap<'b>>,
 }
 
-/// The number of bytes, at the beginning, of whole groups whose valid elements are in the range.
+/// The number of bytes, at the beginning, of groups whose valid elements are in the range. Only the
+/// last group of the plain loop may be less than whole.
 ///
 /// ```text
 /// element       below low | low .... high | above high

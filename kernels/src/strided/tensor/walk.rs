@@ -215,7 +215,7 @@ impl<'w> Tiles<'w> {
             sizes,
             at: [0; MOST_DIMENSIONS],
             more: !walk.x.is_empty(),
-            tile: Tile::at(dims.input, dims.output, dims.row),
+            tile: Tile::at(0, 0, 0),
             room: Room::NEW,
             in_place: None,
             bytes: 0,
