@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use nonfinite::Format;
 
 use super::module_names::Named;
+use super::sizes::Sizes;
 
 /// What the configuration files of a folder say.
 #[derive(Debug, Default)]
@@ -26,6 +27,12 @@ pub(super) struct Config {
     pub(super) is_ue8m0: bool,
     /// Whether the zero points of GPTQ are stored as they are. Version 1 stores them minus 1.
     pub(super) is_gptq_v2: bool,
+    /// Whether the KV cache has scales that do not change.
+    pub(super) has_static_cache: bool,
+    /// The sizes of the model.
+    pub(super) sizes: Sizes,
+    /// The rank of an adapter, and those of modules of their own.
+    ranks: Option<(usize, Vec<(String, usize)>)>,
 }
 
 /// How a module is quantised. What the configuration leaves out is None.
@@ -37,6 +44,8 @@ pub(super) struct Scheme {
     pub(super) group: Option<usize>,
     /// Rows and columns of the weights that share a scale.
     pub(super) block: Option<(usize, usize)>,
+    /// Whether activations have scales that do not change.
+    pub(super) has_static_input: bool,
     /// Whether the zero point is the middle of the codes.
     pub(super) is_symmetric: Option<bool>,
     /// The mode of MLX, such as `mxfp4`.
@@ -50,7 +59,14 @@ impl Config {
     /// The error of JSON.
     pub(super) fn add(&mut self, text: &[u8]) -> Result<(), serde_json::Error> {
         let whole = json(text)?;
+        if whole.contains_key("peft_type") {
+            self.adapter(&whole);
+            return Ok(());
+        }
         self.was_read = true;
+        if whole.contains_key("model_type") {
+            self.sizes = Sizes::new(&whole);
+        }
         let text_config = whole.get("text_config").and_then(Value::as_object);
         let places = [Some(&whole), text_config];
         for place in places.into_iter().flatten() {
@@ -71,6 +87,27 @@ impl Config {
         Ok(())
     }
 
+    /// The ranks of a LoRA adapter by `adapter_config.json`.
+    fn adapter(&mut self, config: &Map<String, Value>) {
+        let number = |value: &Value| usize::try_from(value.as_u64()?).ok();
+        let rank = config.get("r").and_then(number);
+        if let Some(rank) = rank.filter(|_| config["peft_type"] == "LORA") {
+            let own = config.get("rank_pattern").and_then(Value::as_object).into_iter().flatten();
+            let own = own.filter_map(|(name, rank)| Some((name.clone(), number(rank)?)));
+            self.ranks = Some((rank, own.collect()));
+        }
+    }
+
+    /// The rank of the adapter of a module.
+    pub(super) fn rank(&self, module: &str) -> Option<usize> {
+        let (rank, own) = self.ranks.as_ref()?;
+        let mut expressions = 0;
+        let named =
+            |name: &str| Named::new([&*format!("re:{name}$")], &mut expressions).matches(module);
+        let mut named = named;
+        Some(own.iter().find(|(name, _)| named(name)).map_or(*rank, |(_, rank)| *rank))
+    }
+
     fn quantization(&mut self, config: &Map<String, Value>) {
         let text = |key: &str| config.get(key).and_then(Value::as_str);
         let method = text("quant_method")
@@ -79,6 +116,7 @@ impl Config {
         if let Some(method) = method {
             self.method = method.to_ascii_lowercase();
         }
+        self.has_static_cache |= config.get("kv_cache_scheme").is_some_and(is_static);
         self.is_ue8m0 |= text("scale_fmt") == Some("ue8m0");
         self.is_gptq_v2 |= text("checkpoint_format") == Some("gptq_v2");
         let ignored = [
@@ -99,7 +137,8 @@ impl Config {
             let targets = group.get("targets").and_then(Value::as_array).into_iter().flatten();
             let targets = Named::new(targets.filter_map(Value::as_str), &mut self.expressions);
             if let Some(weights) = group.get("weights").and_then(Value::as_object) {
-                self.schemes.push((targets, Scheme::new(weights)));
+                let has_static_input = group.get("input_activations").is_some_and(is_static);
+                self.schemes.push((targets, Scheme { has_static_input, ..Scheme::new(weights) }));
             }
         }
         // MLX gives some modules a scheme of their own, under their names.
@@ -158,6 +197,12 @@ impl Config {
         !self.method.is_empty() || !self.schemes.is_empty()
     }
 
+    /// Whether a list says which modules are not quantised, and all others of a class are.
+    pub(super) fn lists_exceptions(&self) -> bool {
+        let has_list = ["compressed-tensors", "modelopt"].contains(&&*self.method);
+        has_list && self.schemes.iter().any(|(named, _)| named.has_class) && !self.is_uncertain()
+    }
+
     /// Whether the configuration says that the module is not quantised.
     pub(super) fn ignores(&self, module: &str) -> bool {
         self.ignored.matches(module)
@@ -169,6 +214,11 @@ impl Config {
         let found = named.or_else(|| self.schemes.iter().find(|(named, _)| named.has_class));
         found.map(|(_, scheme)| scheme.clone()).unwrap_or_default()
     }
+}
+
+/// Whether a scheme of compressed-tensors has scales that do not change.
+fn is_static(scheme: &Value) -> bool {
+    scheme.is_object() && !matches!(scheme.get("dynamic"), Some(Value::Bool(true)))
 }
 
 /// A JSON object. Python writes numbers that JSON does not have: they count as null.
@@ -190,6 +240,7 @@ impl Scheme {
             bits: self.bits.or(other.bits),
             group: self.group.or(other.group),
             block: self.block.or(other.block),
+            has_static_input: self.has_static_input || other.has_static_input,
             is_symmetric: self.is_symmetric.or(other.is_symmetric),
             mode: self.mode.or_else(|| other.mode.clone()),
         }
@@ -216,6 +267,7 @@ impl Scheme {
             bits: ["bits", "num_bits", "w_bit"].iter().find_map(|key| number(key)),
             group: ["group_size", "q_group_size"].iter().find_map(|key| number(key)).or(named),
             block: ["weight_block_size", "block_structure"].iter().find_map(|key| pair(key)),
+            has_static_input: config.get("activation_scheme").is_some_and(|it| it == "static"),
             is_symmetric: symmetric.or(asymmetric.map(|it| !it)),
             mode: config.get("mode").and_then(Value::as_str).map(str::to_owned),
         }

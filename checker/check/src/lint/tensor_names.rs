@@ -74,8 +74,52 @@ pub(super) fn layer(name: &str) -> Option<(&str, usize, &str)> {
     None
 }
 
+/// Whether the names of the layers of a model begin so.
+pub(super) fn is_stack(prefix: &str) -> bool {
+    const STACKS: [&str; 11] = [
+        "layers",
+        "layer",
+        "h",
+        "block",
+        "blocks",
+        "blk",
+        "resblocks",
+        "transformer_blocks",
+        "single_transformer_blocks",
+        "double_blocks",
+        "single_blocks",
+    ];
+    STACKS.contains(&last(prefix.trim_end_matches('.')))
+}
+
+/// The number of an expert, whose tensors have it in their names.
+pub(super) fn expert_number(name: &str) -> Option<usize> {
+    let (_, rest) = name.split_once("experts.")?;
+    rest.split('.').next()?.parse().ok()
+}
+
+/// Whether the weight of this name is the embedding of tokens.
+pub(super) fn is_embedding(name: &str) -> bool {
+    const EMBEDDINGS: [&str; 7] = [
+        "embed_tokens",
+        "tok_embeddings",
+        "word_embeddings",
+        "token_embd",
+        "wte",
+        "embed_in",
+        "shared",
+    ];
+    name.ends_with(".weight") && EMBEDDINGS.contains(&last(module(name))) && layer(name).is_none()
+}
+
+/// Whether the weight of this name is the matrix that turns the output into tokens.
+pub(super) fn is_head(name: &str) -> bool {
+    let is_named = matches!(last(module(name)), "lm_head" | "embed_out");
+    name == "output.weight" || name.ends_with(".weight") && is_named && layer(name).is_none()
+}
+
 /// The module of a weight. The experts of a layer in one tensor have no `.weight`.
-fn module(name: &str) -> &str {
+pub(super) fn module(name: &str) -> &str {
     name.strip_suffix(".weight").unwrap_or(name)
 }
 

@@ -44,6 +44,12 @@ impl TensorTallies {
         bytes.map(|bytes| *bytes).unwrap_or_default()
     }
 
+    /// The tallies of tensors of which only the header was read.
+    pub(crate) fn unseen(tensors: &[Tensor]) -> Self {
+        let tallies = tensors.iter().map(|_| None).collect();
+        Self { tallies, bad: Vec::new(), damaged: Vec::new() }
+    }
+
     /// Tallies that were made elsewhere, each of a whole tensor.
     pub(crate) fn new(
         tensors: &[Tensor],

@@ -158,6 +158,9 @@ pub struct Lint {
     /// Write a page with the findings and the check
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, value_parser = page)]
     pub html: Option<PathBuf>,
+    /// Look at names, shapes and the configuration only: of URLs some MB are read
+    #[arg(long)]
+    pub headers: bool,
     /// List the rules
     #[arg(long)]
     pub rules: bool,

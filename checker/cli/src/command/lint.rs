@@ -40,8 +40,12 @@ fn check_and_print(arguments: &Lint, out: &mut impl Write) -> Result<u8, u8> {
         files.push((path.to_owned(), result));
         Ok(())
     };
+    let mut check = |path: &Path| match arguments.headers {
+        true => linter.check_header(path),
+        false => linter.check(path),
+    };
     for argument in &arguments.files {
-        let taken = inputs.check_with(argument, &options, |path| linter.check(path), &mut take);
+        let taken = inputs.check_with(argument, &options, &mut check, &mut take);
         // The closure returns no error.
         debug_assert!(taken.is_ok());
     }

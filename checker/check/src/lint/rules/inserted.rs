@@ -36,7 +36,7 @@ impl<'a> Inserted<'a> {
                 rests.peek().is_some()
                     && rests.all(|(rest, tensor)| {
                         let other = named.get(format!("{before}{other}.{rest}").as_str());
-                        other.is_some_and(|other| tensor.is_equal_to(other))
+                        other.is_some_and(|other| tensor.is_equal_to(other) == Some(true))
                     })
             })
         })

@@ -1,10 +1,15 @@
 //! The rules. Each takes a model and returns its findings.
 
 mod blocks;
+mod cast;
 mod codes;
 mod content;
+mod counts;
 mod inserted;
 mod kin;
+mod layers;
+mod pairs;
+mod promised;
 mod scales;
 mod siblings;
 
@@ -41,6 +46,13 @@ pub(super) fn all<'a>(
     }
     scales::of_cache(&mut found);
     content::all(&mut found);
+    if !model.is_partial {
+        let stacks = layers::stacks(&found);
+        layers::all(&mut found, &stacks);
+        counts::all(&mut found, &stacks);
+        pairs::all(&mut found);
+        promised::all(&mut found);
+    }
     found.findings
 }
 

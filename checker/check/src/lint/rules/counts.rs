@@ -1,0 +1,142 @@
+//! Counts that the configuration says: layers, experts, tokens, and the rows of matrices.
+
+use super::Findings;
+use super::layers::Stacks;
+use crate::lint::finding::COUNT;
+use crate::lint::model::ReportedTensor;
+use crate::lint::sizes::{Part, Sizes};
+use crate::lint::tensor_names::{expert_number, is_embedding, is_stack, last, module};
+
+/// All rules about counts.
+pub(super) fn all(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
+    layers(found, stacks);
+    experts(found, stacks);
+    tokens(found);
+    ranks(found, stacks);
+}
+
+/// The last layers are missing.
+fn layers(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
+    let sizes = &found.model.config.sizes;
+    let of = |part: Part| {
+        let mut of_part =
+            stacks.iter().filter(|(prefix, _)| is_stack(prefix) && Part::of(prefix) == part);
+        (of_part.next(), of_part.next())
+    };
+    let has_main = of(Part::Main).0.is_some();
+    for part in
+        [Part::Main, Part::Encoder, Part::Decoder].into_iter().filter(|&part| sizes.are_of(part))
+    {
+        let (Some((prefix, layers)), None) = of(part) else { continue };
+        // Blocks of convolutions are counted in other ways.
+        if part == Part::Encoder && prefix.contains("block") && of(Part::Decoder).0.is_none() {
+            continue;
+        }
+        let (said, key) = match part {
+            Part::Decoder if sizes.has_head && sizes.decoder_layers.is_some() => {
+                (sizes.decoder_layers, "decoder_layers")
+            }
+            Part::Decoder if has_main || sizes.decoder_layers.is_some() => continue,
+            _ => (sizes.layers, "num_hidden_layers"),
+        };
+        let last = layers.last_key_value();
+        let (Some(said), Some((&last, of_last))) = (said, last) else { continue };
+        let Some(&index) = of_last.values().next().filter(|_| last + 1 < said) else { continue };
+        let message = format!(
+            "the last layer, although the configuration says {key} {said}: {} layers are missing, \
+             and loaders fill them with random numbers, or refuse the model",
+            said - last - 1
+        );
+        found.add(&COUNT, index, None, message);
+    }
+}
+
+/// Experts that no layer has.
+fn experts(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
+    let Some(said) = found.model.config.sizes.experts else { return };
+    let mut most: Option<(usize, usize)> = None;
+    for (_, layers) in stacks.iter().filter(|(prefix, _)| Part::of(prefix) != Part::Other) {
+        for (rest, &index) in layers.values().flatten() {
+            let tensor = found.tensor(index);
+            let fused = || match tensor.shape() {
+                [experts, _, _, ..]
+                    if last(module(rest)).ends_with("_proj") && rest.contains("experts.") =>
+                {
+                    Some(*experts)
+                }
+                _ => None,
+            };
+            if let Some(count) = expert_number(rest).map(|number| number + 1).or_else(fused) {
+                most = most.max(Some((count, index)));
+            }
+        }
+    }
+    if let Some((count, index)) = most.filter(|(count, _)| *count < said) {
+        let message = format!(
+            "{count} experts, although the configuration says {said}: the router chooses experts \
+             that are not there"
+        );
+        found.add(&COUNT, index, None, message);
+    }
+}
+
+/// Tokens without a row in the embedding.
+fn tokens(found: &mut Findings<'_>) {
+    let sizes = &found.model.config.sizes;
+    let embeddings = found.model.tensors.iter().enumerate();
+    let of = |part: Part| {
+        let is = move |(_, tensor): &(usize, &ReportedTensor)| {
+            is_embedding(tensor.name()) && Part::of(tensor.name()) == part
+        };
+        embeddings.clone().find(is)
+    };
+    let found_one = of(Part::Main).or_else(|| of(Part::Decoder));
+    let (Some(said), Some((index, tensor))) = (sizes.tokens, found_one) else { return };
+    if let (&[rows, _], Some(_)) = (tensor.shape(), tensor.format())
+        && rows < said
+    {
+        let message = format!(
+            "{rows} rows, although the configuration says vocab_size {said}: tokens from {rows} on \
+             have none"
+        );
+        found.add(&COUNT, index, None, message);
+    }
+}
+
+/// Every layer is one rank of tensor parallelism: its matrices have a part of the rows.
+fn ranks(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
+    let sizes = &found.model.config.sizes;
+    for (_, layers) in stacks.iter().filter(|(prefix, _)| Part::of(prefix) == Part::Main) {
+        for layer in layers.values() {
+            let model = found.model;
+            // How many times the rows are those that the configuration says.
+            let times = layer.iter().filter_map(|(rest, &index)| {
+                let tensor = &model.tensors[index];
+                let (said, _) = rows_of(sizes, rest).zip(tensor.format())?;
+                let rows = *tensor.shape().first().filter(|_| tensor.shape().len() == 2)?;
+                Some((index, said.checked_div(rows).filter(|times| times * rows == said)))
+            });
+            let times: Vec<_> = times.collect();
+            let Some((index, Some(count))) = times.first().copied() else { continue };
+            let has_queries = layer.keys().any(|rest| rest.ends_with("q_proj.weight"));
+            let is_rank = count > 1 && times.len() > 1 && has_queries;
+            if is_rank && times.iter().all(|(_, times)| *times == Some(count)) {
+                let message = format!(
+                    "this matrix and others of its layer have 1/{count} of the rows that the \
+                     configuration says: one of {count} ranks of tensor parallelism was saved"
+                );
+                return found.add(&COUNT, index, None, message);
+            }
+        }
+    }
+}
+
+/// The rows of a projection by the configuration.
+fn rows_of(sizes: &Sizes, rest: &str) -> Option<usize> {
+    match last(rest.strip_suffix(".weight")?) {
+        "q_proj" => sizes.queries,
+        "k_proj" | "v_proj" => sizes.keys,
+        "gate_proj" | "up_proj" if !rest.contains("expert") => sizes.intermediate,
+        _ => None,
+    }
+}
