@@ -3,12 +3,14 @@
 use super::finding::Rule;
 
 /// The owners of the repositories whose issues are evidence, on GitHub.
-const OWNERS: [(&str, &str); 18] = [
+const OWNERS: [(&str, &str); 21] = [
     ("aprender", "paiml"),
     ("auto-round", "intel"),
     ("BitNet", "microsoft"),
+    ("colibri", "JustVugg"),
     ("compressed-tensors", "vllm-project"),
     ("GPTQModel", "ModelCloud"),
+    ("llama.cpp", "ggml-org"),
     ("llm-compressor", "vllm-project"),
     ("metaseq", "facebookresearch"),
     ("Model-Optimizer", "NVIDIA"),
@@ -16,6 +18,7 @@ const OWNERS: [(&str, &str); 18] = [
     ("mlx", "ml-explore"),
     ("onnxruntime-genai", "microsoft"),
     ("peft", "huggingface"),
+    ("Qwen3-VL-Embedding", "QwenLM"),
     ("sglang", "sgl-project"),
     ("TensorRT", "NVIDIA"),
     ("TensorRT-LLM", "NVIDIA"),

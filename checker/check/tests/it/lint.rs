@@ -200,7 +200,7 @@ fn faults_and_their_mended_twins() {
         ),
         (
             "{}",
-            &layers("lora_A.weight F32 2,2 1"),
+            &[layers("lora_A.weight F32 2,2 1"), layers("lora_B.weight F32 2,2 1")].join("\n"),
             "+ layers.1.lora_A.weight F32 0 0 => error[empty-tensor] layers.1.lora_A.weight",
         ),
         (

@@ -303,7 +303,8 @@ fn parts_of_layouts() {
     ] {
         let [first, second] = numbers.map(|number| format!("{b} F32 2,2 {number}"));
         let lines = format!("{first}\n{}", second.replace("layers.0", "layers.1"));
-        assert_model("{}", &lines, &expected);
+        let a = lines.replace("lora_B", "lora_A").replace(" 0", " 1");
+        assert_model("{}", &format!("{lines}\n{a}"), &expected);
     }
     let orphan = "warning[orphan-scale] a.w_scales: without quantised";
     assert_model("{}", "a.w_scales U8 4 x22\nb I8 4 x01", orphan);

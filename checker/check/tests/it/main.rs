@@ -16,6 +16,7 @@ mod lint_layouts;
 mod lint_model;
 mod lint_names;
 mod lint_traps;
+mod lint_whole;
 mod models;
 #[path = "../common/names.rs"]
 mod names;

@@ -5,7 +5,7 @@ use nonfinite::Format;
 
 use super::Findings;
 use super::kin::Kin;
-use crate::lint::finding::CAST;
+use crate::lint::finding::MAGNITUDE;
 
 /// Compares the matrices of other layers.
 pub(super) fn all(found: &mut Findings<'_>, kin: &Kin<'_>) {
@@ -27,7 +27,7 @@ pub(super) fn all(found: &mut Findings<'_>, kin: &Kin<'_>) {
                     "all numbers are those of {name}, up to {most}, where other layers reach \
                      {usual}: the weights were cast without their scale"
                 );
-                found.add(&CAST, index, None, message);
+                found.add(&MAGNITUDE, index, None, message);
             }
         }
     }

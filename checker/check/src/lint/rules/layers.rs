@@ -121,7 +121,7 @@ fn missing_in(
     let Some(first) = missing.iter().find(counts) else { return };
     let name = format!("{prefix}{number}{first}");
     // A rule about its scales may have told what a matrix lacks.
-    if found.findings.iter().any(|finding| finding.message.contains(&name)) {
+    if found.tell(&name) {
         return;
     }
     let more = match missing.len() - 1 {

@@ -111,6 +111,11 @@ impl<'a> Findings<'a> {
         self.findings.push(Finding { rule, severity, file, tensor, coordinate, message });
     }
 
+    /// Whether a finding names this tensor, which is not there.
+    fn tell(&self, name: &str) -> bool {
+        self.findings.iter().any(|finding| finding.message.contains(name))
+    }
+
     fn tensor(&self, tensor: usize) -> &'a ReportedTensor {
         &self.model.tensors[tensor]
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::Findings;
 use crate::lint::finding::ASKED_FOR;
-use crate::lint::layouts::{CACHE, Role};
+use crate::lint::layouts::{CACHE, Matrix, Role};
 use crate::lint::tensor_names::{expert_number, last, module};
 use crate::model::Content;
 
@@ -22,13 +22,17 @@ fn inputs(found: &mut Findings<'_>) {
     let of_static = found.matrices().iter().filter(|matrix| matrix.scheme.has_static_input);
     let codes = of_static.filter_map(|matrix| Some((matrix, matrix.one(Role::Codes)?)));
     let codes: Vec<_> = codes.collect();
-    let mut lacking = codes.iter().filter(|(matrix, _)| matrix.one(Role::Input).is_none());
+    let is_lacking = |matrix: &Matrix| {
+        let module = &matrix.module;
+        matrix.one(Role::Input).is_none() && !found.tell(&format!("{module}.input_scale"))
+    };
+    let mut lacking = codes.iter().filter(|(matrix, _)| is_lacking(matrix));
     if let Some((matrix, index)) = lacking.next() {
         let message = format!(
-            "there is no input scale of {}, and none of {} more of {} matrices, although the \
+            "there is no input scale of {}, and {} of {} matrices have none, although the \
              configuration says that activations have static scales: engines multiply by 1",
             matrix.module,
-            lacking.count(),
+            lacking.count() + 1,
             codes.len()
         );
         found.add(&ASKED_FOR, *index, None, message);
