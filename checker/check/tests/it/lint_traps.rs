@@ -112,6 +112,7 @@ fn zeros_everywhere() {
         let [a, b] = [0, 1].map(|layer| numbers(&format!("layers.{layer}.{part}"), 0));
         format!("{a}\n{b}\n{}", numbers("wte", 1))
     };
+    let a = [0, 1].map(|layer| numbers(&format!("layers.{layer}.q_proj.lora_A"), 1)).join("\n");
     let all = "error[all-zero] model.layers.0.input_layernorm.weight: in all matrices";
     let lines = |of: [(usize, &str); 4], why: &str| {
         let parts = ["1.mlp.down", "1.self_attn.o", "3.mlp.down", "3.self_attn.o"];
@@ -132,7 +133,7 @@ fn zeros_everywhere() {
         ),
         (&of(&[layer(0, 0, &[])], 0), "error[all-zero] lm_head.weight: 1 of 1"),
         (&of(&[layer(0, 0, &["input_layernorm"]), layer(1, 1, &["input_layernorm"])], 1), ""),
-        (&adapter("q_proj.lora_B"), "note[lora-b-zero] layers.0.q_proj.lora_B.weight"),
+        (&[adapter("q_proj.lora_B"), a].join("\n"), "note[lora-b-zero] layers.0.q_proj.lora_B.weight"),
         (&adapter("adapter_up"), ""),
         (&of(&expanded, 1), &note),
         (&of(&changed, 1), &error),
