@@ -161,6 +161,20 @@ impl<O> Array<O> {
         &self.shape
     }
 
+    /// Makes one dimension of `axis` and `axis + 1` if a stride leads through both. Says whether.
+    pub fn merge(&mut self, axis: usize) -> bool {
+        self.shape.merged(axis).map(|shape| self.shape = shape).is_some()
+    }
+
+    /// Adds a dimension of size 1 behind the others, and returns its number.
+    ///
+    /// # Errors
+    /// [`Error::Layout`] for more than 64 dimensions.
+    pub fn deepen(&mut self) -> Result<usize, Error> {
+        self.shape = self.shape.deeper()?;
+        Ok(self.shape.sizes().len() - 1)
+    }
+
     /// Whether its memory may be written to.
     #[must_use]
     pub fn is_writable(&self) -> bool {
