@@ -1,3 +1,4 @@
+# mypy: disable-error-code="import-untyped"
 """Collections, and columns and tables of other libraries, for the native module, which reads one
 array at a time."""
 

@@ -174,7 +174,8 @@ fn unknown(x: &Bound<'_, PyAny>) -> PyErr {
     let class = x.get_type().qualname().map_or_else(|_| "?".into(), |name| name.to_string());
     PyTypeError::new_err(format!(
         "x is of the type {class}, which is no array: pass an array of numpy, torch, jax or Arrow, \
-         an object with __dlpack__ or the buffer protocol, or a number. Questions with one answer \
-         about all elements also take dicts and iterators of arrays, such as model.state_dict()"
+         an object with __dlpack__ or the buffer protocol, or a number. all_finite, any_nan, \
+         any_inf, any, all, count and assert_finite also take dicts and iterators of arrays, such \
+         as model.state_dict()"
     ))
 }
