@@ -147,8 +147,8 @@ def count(
 ) -> npt.NDArray[np.intp] | int: ...
 @overload
 def position(
-    x: _Array | float, predicate: _Predicate, /, *, axis: None = None, keepdims: Literal[False] = False,
-    threads: int | None = None,
+    x: _Array | float, predicate: _Predicate, /, *, axis: None = None,
+    keepdims: Literal[False] = False, threads: int | None = None,
 ) -> tuple[int, ...] | None: ...
 @overload
 def position(

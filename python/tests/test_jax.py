@@ -28,7 +28,8 @@ def test_dtypes(dtype: str) -> None:
 
 @pytest.mark.parametrize("trace", [jax.jit, jax.grad, jax.vmap])
 @pytest.mark.parametrize(
-    "ask", [nf.all_finite, nf.is_nan, nf.census, nf.assert_finite, lambda x: nf.any(x, "nan", axis=0)]
+    "ask",
+    [nf.all_finite, nf.is_nan, nf.census, nf.assert_finite, lambda x: nf.any(x, "nan", axis=0)],
 )
 def test_traced(trace: object, ask: object) -> None:
     """The error is that of jax, with its message."""

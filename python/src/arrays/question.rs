@@ -1,6 +1,6 @@
 //! Questions with one answer, or one answer for each row.
 
-use nonfinite::{Error, Predicate, Rows, TensorView};
+use nonfinite::{Predicate, Rows, TensorView};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 
@@ -60,8 +60,7 @@ fn any_nan(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
 #[pyfunction]
 #[pyo3(signature = (x, /, *, threads=None))]
 fn any_inf(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
-    ask(x, false, threads, |view| view.any(Predicate::Inf))
-        .or_else(|error| fallback::ask(x, error, "any", Predicate::Inf, threads)?.extract())
+    any_of(x, Predicate::Inf, None, threads)?.extract()
 }
 
 /// Whether the predicate holds for any element: a bool. With axis=, one bool for each row along
@@ -83,10 +82,7 @@ fn any<'py>(
     keepdims: bool,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let whole = |view: TensorView<'_>, predicate| view.any(predicate);
-    let rows = |rows: Rows<'_>, predicate, out: &mut [bool]| rows.any(predicate, out);
-    let axes = Axes::new(axis, keepdims)?;
-    answer(x, predicate, axes, threads, "any", whole, (false, rows, |a, b, _| a | b))
+    any_of(x, predicate::parse(predicate)?, Axes::new(axis, keepdims)?, threads)
 }
 
 /// Whether the predicate holds for all elements. Arguments, axis= and errors as in any.
@@ -99,10 +95,11 @@ fn all<'py>(
     keepdims: bool,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let whole = |view: TensorView<'_>, predicate| view.all(predicate);
-    let rows = |rows: Rows<'_>, predicate, out: &mut [bool]| rows.all(predicate, out);
-    let axes = Axes::new(axis, keepdims)?;
-    answer(x, predicate, axes, threads, "all", whole, (true, rows, |a, b, _| a & b))
+    let predicate = predicate::parse(predicate)?;
+    let ask = &|rows: Rows<'_>, out: &mut [bool]| rows.all(predicate, out);
+    let rows = Question { empty: true, ask, join: |a, b, _| a & b };
+    let whole = |view: TensorView<'_>| view.all(predicate);
+    answer(x, predicate, Axes::new(axis, keepdims)?, threads, "all", whole, &rows)
 }
 
 /// The number of elements for which the predicate holds: an int. With axis=, one number for each
@@ -116,10 +113,11 @@ fn count<'py>(
     keepdims: bool,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let whole = |view: TensorView<'_>, predicate| view.count(predicate);
-    let rows = |rows: Rows<'_>, predicate, out: &mut [usize]| rows.count(predicate, out);
-    let axes = Axes::new(axis, keepdims)?;
-    answer(x, predicate, axes, threads, "count_nonzero", whole, (0, rows, |a, b, _| a + b))
+    let predicate = predicate::parse(predicate)?;
+    let ask = &|rows: Rows<'_>, out: &mut [usize]| rows.count(predicate, out);
+    let rows = Question { empty: 0, ask, join: |a, b, _| a + b };
+    let whole = |view: TensorView<'_>| view.count(predicate);
+    answer(x, predicate, Axes::new(axis, keepdims)?, threads, "count_nonzero", whole, &rows)
 }
 
 /// The coordinate of the first element, in row-major order, for which the predicate holds: a tuple
@@ -185,29 +183,41 @@ fn stats<'py>(
     Stats::new(stats, &array)?.into_bound_py_any(py)
 }
 
+/// Whether the predicate holds for any element.
+fn any_of<'py>(
+    x: &Bound<'py, PyAny>,
+    predicate: Predicate,
+    axes: Option<Axes>,
+    threads: Option<isize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let ask = &|rows: Rows<'_>, out: &mut [bool]| rows.any(predicate, out);
+    let rows = Question { empty: false, ask, join: |a, b, _| a | b };
+    answer(x, predicate, axes, threads, "any", |view| view.any(predicate), &rows)
+}
+
 /// What `whole` answers about all elements, or `rows` about rows. In torch the operation for all
 /// elements is called `question`.
 #[inline]
-fn answer<'py, W: Send + IntoPyObject<'py>, A: Answer + Copy + Send + IntoPyObject<'py>>(
+fn answer<'py, W, A>(
     x: &Bound<'py, PyAny>,
-    predicate: &Bound<'py, PyAny>,
+    predicate: Predicate,
     axes: Option<Axes>,
     threads: Option<isize>,
     question: &str,
-    whole: impl FnOnce(TensorView<'_>, Predicate) -> W + Send,
-    rows: Question<A, impl FnOnce(Rows<'_>, Predicate, &mut [A]) -> Result<(), Error> + Send>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let (py, predicate) = (x.py(), predicate::parse(predicate)?);
-    let signs = predicate::has_sign(predicate);
+    whole: impl FnOnce(TensorView<'_>) -> W + Send,
+    rows: &Question<'_, A>,
+) -> PyResult<Bound<'py, PyAny>>
+where
+    W: Send + IntoPyObject<'py>,
+    A: Answer + Copy + Send + Sync + IntoPyObject<'py>,
+{
+    let (py, signs) = (x.py(), predicate::has_sign(predicate));
     let Some(axes) = axes else {
-        return match ask(x, signs, threads, |view| whole(view, predicate)) {
+        return match ask(x, signs, threads, whole) {
             Ok(answer) => answer.into_bound_py_any(py),
             Err(error) => fallback::ask(x, error, question, predicate, threads),
         };
     };
     let array = input::read_for(x, signs)?;
-    let (empty, ask, join) = rows;
-    let ask = |rows: Rows<'_>, out: &mut [A]| ask(rows, predicate, out);
-    let answers = rows::answers(py, array, &axes, threads, (empty, ask, join))?;
-    input::answer_for(x, answers)
+    input::answer_for(x, rows::answers(py, array, &axes, threads, rows)?)
 }

@@ -1,6 +1,6 @@
 //! One answer for each row along an axis, or along several.
 
-use nonfinite::{Census, Error, Predicate, Stats};
+use nonfinite::{Census, Error, Predicate, Stats, TensorView};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -54,18 +54,25 @@ impl Axes {
     }
 }
 
-/// A question about rows: the answer about no elements, the question itself, and how the answer
-/// about elements further behind joins that about the elements before. The number says how many
-/// elements further.
-pub(crate) type Question<A, Q> = (A, Q, fn(A, A, usize) -> A);
+/// Fills a place for each row.
+type Ask<'a, A> = dyn Fn(nonfinite::Rows<'_>, &mut [A]) -> Result<(), Error> + Sync + 'a;
+
+/// A question about rows.
+pub(crate) struct Question<'a, A> {
+    /// The answer about no elements.
+    pub(crate) empty: A,
+    pub(crate) ask: &'a Ask<'a, A>,
+    /// Joins the answer about elements with that about others, which begin so many elements behind.
+    pub(crate) join: fn(A, A, usize) -> A,
+}
 
 /// What a question answers about the rows of an array.
-pub(crate) fn answers<'py, A: Answer + Copy + IntoPyObject<'py> + Send>(
+pub(crate) fn answers<'py, A: Answer + Copy + IntoPyObject<'py> + Send + Sync>(
     py: Python<'py>,
     array: Array<'_>,
     axes: &Axes,
     threads: Option<isize>,
-    question: Question<A, impl FnOnce(nonfinite::Rows<'_>, &mut [A]) -> Result<(), Error> + Send>,
+    question: &Question<'_, A>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let rows = Rows::new(array, axes)?;
     out::answers(py, &rows.sizes, |out| rows.ask(py, threads, question, out))
@@ -79,7 +86,7 @@ pub(crate) fn position<'py>(
     axes: &Axes,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let ask = |rows: nonfinite::Rows<'_>, out: &mut [isize]| {
+    let ask = &|rows: nonfinite::Rows<'_>, out: &mut [isize]| {
         let mut found = vec![None; out.len()];
         rows.position(predicate, &mut found)?;
         for (answer, index) in out.iter_mut().zip(found) {
@@ -88,7 +95,7 @@ pub(crate) fn position<'py>(
         Ok(())
     };
     let join = |a, b, behind: usize| if a >= 0 || b < 0 { a } else { b + behind.cast_signed() };
-    answers(py, array, axes, threads, (-1, ask, join))
+    answers(py, array, axes, threads, &Question { empty: -1, ask, join })
 }
 
 /// The census of each row, as records of numpy.
@@ -98,11 +105,11 @@ pub(crate) fn census<'py>(
     axes: &Axes,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let rows = Rows::new(array, axes)?;
-    let mut answers = repeated(Census::default(), rows.sizes.iter().product())?;
-    let ask = |rows: nonfinite::Rows<'_>, out: &mut [Census]| rows.census(out);
+    let ask = &|rows: nonfinite::Rows<'_>, out: &mut [Census]| rows.census(out);
     let join = |a: Census, b: Census, behind| a.join(b.behind(behind));
-    rows.ask(py, threads, (Census::default(), ask, join), &mut answers)?;
+    let (rows, empty) = (Rows::new(array, axes)?, Census::default());
+    let mut answers = repeated(empty, rows.sizes.iter().product())?;
+    rows.ask(py, threads, &Question { empty, ask, join }, &mut answers)?;
     records::census(py, &rows.sizes, &answers)
 }
 
@@ -113,11 +120,11 @@ pub(crate) fn stats<'py>(
     axes: &Axes,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let rows = Rows::new(array, axes)?;
-    let mut answers = repeated(Stats::default(), rows.sizes.iter().product())?;
-    let ask = |rows: nonfinite::Rows<'_>, out: &mut [Stats]| rows.stats(out);
+    let ask = &|rows: nonfinite::Rows<'_>, out: &mut [Stats]| rows.stats(out);
     let join = |a: Stats, b: Stats, behind| a.join(b.behind(behind));
-    rows.ask(py, threads, (Stats::default(), ask, join), &mut answers)?;
+    let (rows, empty) = (Rows::new(array, axes)?, Stats::default());
+    let mut answers = repeated(empty, rows.sizes.iter().product())?;
+    rows.ask(py, threads, &Question { empty, ask, join }, &mut answers)?;
     records::stats(py, &rows.sizes, &answers)
 }
 
@@ -166,33 +173,34 @@ impl<'py> Rows<'py> {
     }
 
     /// Asks about rows along the last axis, and joins the answers along each axis before.
-    fn ask<A: Copy + Send>(
+    fn ask<A: Copy + Send + Sync>(
         &self,
         py: Python<'_>,
         threads: Option<isize>,
-        question: Question<
-            A,
-            impl FnOnce(nonfinite::Rows<'_>, &mut [A]) -> Result<(), Error> + Send,
-        >,
+        question: &Question<'_, A>,
         out: &mut [A],
     ) -> PyResult<()> {
         let view = self.array.view().map_err(of_crate)?;
         let [before @ .., last] = &self.axes[..] else { unreachable!("there is an axis") };
-        let (empty, ask, join) = question;
-        if before.is_empty() {
-            return run(py, view, threads, |view| ask(view.rows(*last)?, out))?.map_err(of_crate);
-        }
         let mut sizes = view.shape().to_vec();
         let mut behind = sizes.remove(*last);
-        let mut answers = repeated(empty, sizes.iter().product())?;
-        run(py, view, threads, |view| ask(view.rows(*last)?, &mut answers))?.map_err(of_crate)?;
+        let mut answers = match before {
+            [] => Vec::new(),
+            _ => repeated(question.empty, sizes.iter().product())?,
+        };
+        let along_last = if before.is_empty() { &mut *out } else { &mut answers };
+        let ask = |view: TensorView<'_>| (question.ask)(view.rows(*last)?, along_last);
+        run(py, view, threads, ask)?.map_err(of_crate)?;
+        if before.is_empty() {
+            return Ok(());
+        }
         for &axis in before.iter().rev() {
             let size = sizes.remove(axis);
             let inner = sizes[axis..].iter().product::<usize>();
-            let mut joined = repeated(empty, sizes.iter().product())?;
+            let mut joined = repeated(question.empty, sizes.iter().product())?;
             for (i, answer) in answers.into_iter().enumerate() {
                 let row = &mut joined[i / inner / size * inner + i % inner];
-                *row = join(*row, answer, i / inner % size * behind);
+                *row = (question.join)(*row, answer, i / inner % size * behind);
             }
             (answers, behind) = (joined, behind * size);
         }
