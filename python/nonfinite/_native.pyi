@@ -29,7 +29,8 @@ _Array = Buffer | _DLPack | _Arrow | _Stream | _ArrayMethod | Sequence[Any]
 # What has one answer about all of its arrays.
 _Parts = Mapping[Any, Any] | Iterator[Any] | ValuesView[Any] | ItemsView[Any, Any]
 _All = _Array | _Parts | float
-_Axis = int | tuple[int, ...]
+_Axis = int | tuple[int, ...] | None
+_No = Literal[False]
 _Predicate = Literal[
     "nan", "inf", "+inf", "-inf", "finite", "non-finite", "nan or +inf", "never"
 ]
@@ -102,81 +103,79 @@ def any_nan(x: _All, /, *, threads: int | None = None) -> bool: ...
 def any_inf(x: _All, /, *, threads: int | None = None) -> bool: ...
 @overload
 def any(
-    x: _All, predicate: _Predicate, /, *, axis: None = None, keepdims: Literal[False] = False,
+    x: _All, predicate: _Predicate, /, *, axis: None = None, keepdims: _No = False,
     threads: int | None = None,
 ) -> bool: ...
 @overload
 def any(
-    x: _T, predicate: _Predicate, /, *, axis: _Axis | None = None, keepdims: bool = False,
+    x: _T, predicate: _Predicate, /, *, axis: _Axis = None, keepdims: bool = False,
     threads: int | None = None,
 ) -> _T | bool: ...
 @overload
 def any(
-    x: _Array, predicate: _Predicate, /, *, axis: _Axis | None = None, keepdims: bool = False,
+    x: _Array, predicate: _Predicate, /, *, axis: _Axis = None, keepdims: bool = False,
     threads: int | None = None,
 ) -> npt.NDArray[np.bool_] | bool: ...
 @overload
 def all(
-    x: _All, predicate: _Predicate, /, *, axis: None = None, keepdims: Literal[False] = False,
+    x: _All, predicate: _Predicate, /, *, axis: None = None, keepdims: _No = False,
     threads: int | None = None,
 ) -> bool: ...
 @overload
 def all(
-    x: _T, predicate: _Predicate, /, *, axis: _Axis | None = None, keepdims: bool = False,
+    x: _T, predicate: _Predicate, /, *, axis: _Axis = None, keepdims: bool = False,
     threads: int | None = None,
 ) -> _T | bool: ...
 @overload
 def all(
-    x: _Array, predicate: _Predicate, /, *, axis: _Axis | None = None, keepdims: bool = False,
+    x: _Array, predicate: _Predicate, /, *, axis: _Axis = None, keepdims: bool = False,
     threads: int | None = None,
 ) -> npt.NDArray[np.bool_] | bool: ...
 @overload
 def count(
-    x: _All, predicate: _Predicate, /, *, axis: None = None, keepdims: Literal[False] = False,
+    x: _All, predicate: _Predicate, /, *, axis: None = None, keepdims: _No = False,
     threads: int | None = None,
 ) -> int: ...
 @overload
 def count(
-    x: _T, predicate: _Predicate, /, *, axis: _Axis | None = None, keepdims: bool = False,
+    x: _T, predicate: _Predicate, /, *, axis: _Axis = None, keepdims: bool = False,
     threads: int | None = None,
 ) -> _T | int: ...
 @overload
 def count(
-    x: _Array, predicate: _Predicate, /, *, axis: _Axis | None = None, keepdims: bool = False,
+    x: _Array, predicate: _Predicate, /, *, axis: _Axis = None, keepdims: bool = False,
     threads: int | None = None,
 ) -> npt.NDArray[np.intp] | int: ...
 @overload
 def position(
-    x: _Array | float, predicate: _Predicate, /, *, axis: None = None,
-    keepdims: Literal[False] = False, threads: int | None = None,
+    x: _Array | float, predicate: _Predicate, /, *, axis: None = None, keepdims: _No = False,
+    threads: int | None = None,
 ) -> tuple[int, ...] | None: ...
 @overload
 def position(
-    x: _T, predicate: _Predicate, /, *, axis: _Axis | None = None, keepdims: bool = False,
+    x: _T, predicate: _Predicate, /, *, axis: _Axis = None, keepdims: bool = False,
     threads: int | None = None,
 ) -> _T | int: ...
 @overload
 def position(
-    x: _Array, predicate: _Predicate, /, *, axis: _Axis | None = None, keepdims: bool = False,
+    x: _Array, predicate: _Predicate, /, *, axis: _Axis = None, keepdims: bool = False,
     threads: int | None = None,
 ) -> npt.NDArray[np.intp] | int: ...
 @overload
 def census(
-    x: _Array | float, /, *, axis: None = None, keepdims: Literal[False] = False,
-    threads: int | None = None,
+    x: _Array | float, /, *, axis: None = None, keepdims: _No = False, threads: int | None = None
 ) -> Census: ...
 @overload
 def census(
-    x: _Array, /, *, axis: _Axis | None = None, keepdims: bool = False, threads: int | None = None
+    x: _Array, /, *, axis: _Axis = None, keepdims: bool = False, threads: int | None = None
 ) -> npt.NDArray[np.void] | np.void: ...
 @overload
 def stats(
-    x: _Array | float, /, *, axis: None = None, keepdims: Literal[False] = False,
-    threads: int | None = None,
+    x: _Array | float, /, *, axis: None = None, keepdims: _No = False, threads: int | None = None
 ) -> Stats: ...
 @overload
 def stats(
-    x: _Array, /, *, axis: _Axis | None = None, keepdims: bool = False, threads: int | None = None
+    x: _Array, /, *, axis: _Axis = None, keepdims: bool = False, threads: int | None = None
 ) -> npt.NDArray[np.void] | np.void: ...
 def assert_finite(x: _All, /, name: str = "x", *, threads: int | None = None) -> None: ...
 @overload

@@ -1,7 +1,7 @@
 # mypy: disable-error-code="import-untyped"
-"""Collections, and columns and tables of other libraries, for the native module, which reads one
-array at a time."""
+"""What the native module refuses: tensors on a GPU, collections, and columns of other libraries."""
 
+import sys
 from collections.abc import Callable, Iterable, ItemsView, Iterator, Mapping, ValuesView
 from typing import Any
 
@@ -11,24 +11,18 @@ _QUESTIONS: dict[str, tuple[Callable[..., Any], Callable[[Iterable[Any]], Any]]]
 _QUESTIONS = {"any": (nf.any, any), "all": (nf.all, all), "count_nonzero": (nf.count, sum)}
 
 
-def _parts(x: Any) -> Iterable[tuple[Any, Any]] | None:
-    """Each part of a collection or a table with its key. None for everything else."""
-    if isinstance(x, type):
-        return None
-    if isinstance(x, Mapping):
-        return x.items()
-    if hasattr(x, "column_names"):  # pyarrow
-        return zip(x.column_names, x.columns, strict=True)
-    if hasattr(x, "iter_columns"):  # Polars
+def _parts(x: Any) -> Iterable[Any] | None:
+    """Pairs of the keys and parts of a collection or a table. None for everything else."""
+    kind = type(x)  # A mock has all attributes, its type has not.
+    if hasattr(kind, "itercolumns"):  # pyarrow
+        return zip(x.column_names, x.itercolumns(), strict=True)
+    if hasattr(kind, "iter_columns"):  # Polars
         return zip(x.columns, x.iter_columns(), strict=True)
-    if hasattr(x, "iloc") and x.ndim == 2:  # pandas
-        items: Iterable[tuple[Any, Any]] = x.items()
-        return items
-    if isinstance(x, ItemsView):
-        return x
+    if isinstance(x, Mapping) or (hasattr(kind, "iloc") and x.ndim == 2):  # pandas
+        return x.items()
     if isinstance(x, (Iterator, ValuesView, list, tuple)):
         return (part if _has_name(part) else (i, part) for i, part in enumerate(x))
-    return None
+    return x if isinstance(x, ItemsView) else None
 
 
 def _has_name(part: Any) -> bool:
@@ -36,37 +30,31 @@ def _has_name(part: Any) -> bool:
     return isinstance(part, tuple) and len(part) == 2 and isinstance(part[0], str)
 
 
-def _asked(parts: Iterable[tuple[Any, Any]], ask: Callable[[Any, Any], Any]) -> Iterator[Any]:
-    """The answers about parts that are not None, such as gradients that do not exist."""
-    for key, part in parts:
-        if part is not None:
-            try:
-                yield ask(key, part)
-            except Exception as error:
-                if not isinstance(error, nf.NonFiniteError):
-                    error.add_note(f"This is about the part {key!r} of x.")
-                raise
+def answer(x: Any, question: str, name: str, threads: int | None) -> Any:
+    """What all parts of x together answer. None if x has no parts, and is no tensor elsewhere.
 
+    A part that is None, such as a gradient that does not exist, counts for nothing.
+    """
+    torch = sys.modules.get("torch")
+    if torch and isinstance(x, torch.Tensor):
+        from nonfinite import _away
 
-def answer(x: Any, question: str, predicate: str, threads: int | None) -> Any:
-    """What all parts together answer. None if x has no parts."""
+        return None if question == "assert_finite" else _away.answer(x, question, name)
     if (parts := _parts(x)) is None:
         return None
-    ask, join = _QUESTIONS[question]
-    return join(_asked(parts, lambda _, part: ask(part, predicate, threads=threads)))
 
+    def ask(key: Any, part: Any) -> Any:
+        try:
+            if question == "assert_finite":
+                return nf.assert_finite(part, f"{name}[{key!r}]", threads=threads)
+            return _QUESTIONS[question][0](part, name, threads=threads)
+        except Exception as error:
+            if not isinstance(error, (nf.NonFiniteError, RecursionError)):
+                error.add_note(f"This is about the part {key!r} of x.")
+            raise
 
-def assert_finite(x: Any, name: str, threads: int | None) -> bool:
-    """Raises NonFiniteError for the first bad part. Returns whether x has parts."""
-    if (parts := _parts(x)) is None:
-        return False
-
-    def ask(key: Any, part: Any) -> None:
-        nf.assert_finite(part, f"{name}[{key!r}]", threads=threads)
-
-    for _ in _asked(parts, ask):
-        pass
-    return True
+    join = _QUESTIONS[question][1] if question in _QUESTIONS else list
+    return join(ask(key, part) for key, part in parts if part is not None)
 
 
 def array(x: Any) -> Any:
@@ -74,7 +62,7 @@ def array(x: Any) -> Any:
 
     Nulls of pandas are those of its own arrays: NaN in an array of numpy is a number there.
     """
-    is_frame = hasattr(x, "iloc") and x.ndim == 2
+    is_frame = hasattr(type(x), "iloc") and x.ndim == 2
     if is_frame and not any(hasattr(dtype, "na_value") for dtype in x.dtypes):
         return x
     if _parts(x) is not None:

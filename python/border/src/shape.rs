@@ -101,31 +101,6 @@ impl Shape {
         }
     }
 
-    /// The dimensions `axis` and `axis + 1` as one. `None` if no stride leads through both.
-    #[must_use]
-    pub fn merged(&self, axis: usize) -> Option<Self> {
-        let (mut sizes, mut strides) = (self.sizes().to_vec(), self.strides().to_vec());
-        let (inner, stride) = (sizes.remove(axis + 1).cast_signed(), strides.remove(axis + 1));
-        if inner != 1 {
-            if sizes[axis] != 1 && stride.checked_mul(inner) != Some(strides[axis]) {
-                return None;
-            }
-            strides[axis] = stride;
-        }
-        sizes[axis] = sizes[axis].checked_mul(inner.cast_unsigned())?;
-        Self::new(sizes.len(), |i| (sizes[i].cast_signed(), strides[i])).ok()
-    }
-
-    /// The same dimensions, and one of size 1 behind them.
-    ///
-    /// # Errors
-    /// As [`Shape::new`].
-    pub fn deeper(&self) -> Result<Self, Error> {
-        let (sizes, strides) = (self.sizes(), self.strides());
-        let size = |i: usize| sizes.get(i).map_or(1, |size| size.cast_signed());
-        Self::new(sizes.len() + 1, |i| (size(i), strides.get(i).copied().unwrap_or(0)))
-    }
-
     /// The number of elements, at most `usize::MAX`.
     #[inline]
     #[must_use]

@@ -43,7 +43,7 @@ fn assert_finite(x: &Bound<'_, PyAny>, name: &str, threads: Option<isize>) -> Py
     match ask(x, false, threads, |view| view.all(Predicate::Finite)) {
         Ok(true) => return Ok(()),
         Ok(false) => {}
-        Err(error) => return fallback::assert_finite(x, error, name, threads),
+        Err(error) => return fallback::ask(x, error, "assert_finite", name, threads).map(drop),
     }
     let py = x.py();
     let array = input::read_for(x, true)?;

@@ -8,7 +8,7 @@ use super::answers::{Census, Coordinate, Stats};
 use super::ask::{ask, ask_array, check_float};
 use super::out::Answer;
 use super::rows::{self, Axes, Question};
-use super::{fallback, input, predicate};
+use super::{fallback, input, predicate, records};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(all_finite, module)?)?;
@@ -41,7 +41,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyo3(signature = (x, /, *, threads=None))]
 fn all_finite(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
     ask(x, false, threads, |view| view.all(Predicate::Finite))
-        .or_else(|error| fallback::ask(x, error, "all", Predicate::Finite, threads)?.extract())
+        .or_else(|error| fallback::ask(x, error, "all", "finite", threads)?.extract())
 }
 
 /// Whether any element is NaN. Arguments and errors as in all_finite.
@@ -53,7 +53,7 @@ fn all_finite(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
 #[pyo3(signature = (x, /, *, threads=None))]
 fn any_nan(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
     ask(x, false, threads, |view| view.any(Predicate::Nan))
-        .or_else(|error| fallback::ask(x, error, "any", Predicate::Nan, threads)?.extract())
+        .or_else(|error| fallback::ask(x, error, "any", "nan", threads)?.extract())
 }
 
 /// Whether any element is infinite, of either sign. Arguments and errors as in all_finite.
@@ -156,7 +156,13 @@ fn census<'py>(
     let py = x.py();
     let array = input::read_for(x, true)?;
     if let Some(axes) = Axes::new(axis, keepdims)? {
-        return rows::census(py, array, &axes, threads);
+        let rows = Question {
+            empty: nonfinite::Census::default(),
+            ask: &|rows, out| rows.census(out),
+            join: |a, b, behind| a.join(b.behind(behind)),
+        };
+        let (sizes, answers) = rows::collected(py, array, &axes, threads, &rows)?;
+        return records::census(py, &sizes, &answers);
     }
     let census = ask_array(py, &array, threads, |view| view.census())?;
     Census::new(census, &array)?.into_bound_py_any(py)
@@ -177,7 +183,13 @@ fn stats<'py>(
     let (py, array) = (x.py(), input::read_for(x, true)?);
     check_float(&array)?;
     if let Some(axes) = Axes::new(axis, keepdims)? {
-        return rows::stats(py, array, &axes, threads);
+        let rows = Question {
+            empty: nonfinite::Stats::default(),
+            ask: &|rows, out| rows.stats(out),
+            join: |a, b, behind| a.join(b.behind(behind)),
+        };
+        let (sizes, answers) = rows::collected(py, array, &axes, threads, &rows)?;
+        return records::stats(py, &sizes, &answers);
     }
     let stats = ask_array(py, &array, threads, |view| view.stats())?;
     Stats::new(stats, &array)?.into_bound_py_any(py)
@@ -215,7 +227,7 @@ where
     let Some(axes) = axes else {
         return match ask(x, signs, threads, whole) {
             Ok(answer) => answer.into_bound_py_any(py),
-            Err(error) => fallback::ask(x, error, question, predicate, threads),
+            Err(error) => fallback::ask(x, error, question, predicate.name(), threads),
         };
     };
     let array = input::read_for(x, signs)?;

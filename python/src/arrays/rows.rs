@@ -1,13 +1,13 @@
 //! One answer for each row along an axis, or along several.
 
-use nonfinite::{Census, Error, Predicate, Stats, TensorView};
+use nonfinite::{Error, Predicate, TensorView};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::ask::run;
 use super::out::{self, Answer};
-use super::records;
-use crate::error::{of_border, of_crate, value};
+use crate::error::{of_crate, value};
 use crate::owners::Array;
 
 /// `axis=` and `keepdims=`, as in numpy.
@@ -98,43 +98,26 @@ pub(crate) fn position<'py>(
     answers(py, array, axes, threads, &Question { empty: -1, ask, join })
 }
 
-/// The census of each row, as records of numpy.
-pub(crate) fn census<'py>(
-    py: Python<'py>,
+/// The sizes of the answers, and the answers.
+pub(crate) fn collected<A: Copy + Send + Sync>(
+    py: Python<'_>,
     array: Array<'_>,
     axes: &Axes,
     threads: Option<isize>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let ask = &|rows: nonfinite::Rows<'_>, out: &mut [Census]| rows.census(out);
-    let join = |a: Census, b: Census, behind| a.join(b.behind(behind));
-    let (rows, empty) = (Rows::new(array, axes)?, Census::default());
-    let mut answers = repeated(empty, rows.sizes.iter().product())?;
-    rows.ask(py, threads, &Question { empty, ask, join }, &mut answers)?;
-    records::census(py, &rows.sizes, &answers)
-}
-
-/// The statistics of each row, as records of numpy.
-pub(crate) fn stats<'py>(
-    py: Python<'py>,
-    array: Array<'_>,
-    axes: &Axes,
-    threads: Option<isize>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let ask = &|rows: nonfinite::Rows<'_>, out: &mut [Stats]| rows.stats(out);
-    let join = |a: Stats, b: Stats, behind| a.join(b.behind(behind));
-    let (rows, empty) = (Rows::new(array, axes)?, Stats::default());
-    let mut answers = repeated(empty, rows.sizes.iter().product())?;
-    rows.ask(py, threads, &Question { empty, ask, join }, &mut answers)?;
-    records::stats(py, &rows.sizes, &answers)
+    question: &Question<'_, A>,
+) -> PyResult<(Vec<usize>, Vec<A>)> {
+    let rows = Rows::new(array, axes)?;
+    let mut answers = repeated(question.empty, rows.sizes.iter().product())?;
+    rows.ask(py, threads, question, &mut answers)?;
+    Ok((rows.sizes, answers))
 }
 
 /// # Errors
 /// MemoryError if there is no memory for so many.
 fn repeated<A: Copy>(answer: A, len: usize) -> PyResult<Vec<A>> {
     let mut answers = Vec::new();
-    let bytes = len.saturating_mul(size_of::<A>());
     let memory = answers.try_reserve_exact(len);
-    memory.map_err(|_| of_border(nonfinite_border::Error::Memory(bytes)))?;
+    memory.map_err(|_| PyMemoryError::new_err(format!("no memory for {len} answers")))?;
     answers.resize(len, answer);
     Ok(answers)
 }
@@ -142,7 +125,9 @@ fn repeated<A: Copy>(answer: A, len: usize) -> PyResult<Vec<A>> {
 /// The rows of an array along axes.
 struct Rows<'py> {
     array: Array<'py>,
-    /// In order. Neighbours are one dimension of the array where a stride leads through both.
+    /// Sizes and strides: two axes are one dimension where a stride leads through both.
+    layout: (Vec<usize>, Vec<isize>),
+    /// The axes among these dimensions, in order.
     axes: Vec<usize>,
     /// The sizes of the answers.
     sizes: Vec<usize>,
@@ -151,25 +136,32 @@ struct Rows<'py> {
 impl<'py> Rows<'py> {
     /// # Errors
     /// ValueError if there is no such axis, or if one stands twice.
-    fn new(mut array: Array<'py>, axes: &Axes) -> PyResult<Self> {
+    fn new(array: Array<'py>, wanted: &Axes) -> PyResult<Self> {
         let mut sizes = array.shape().sizes().to_vec();
-        let mut numbers = axes.among(sizes.len())?;
-        if numbers.is_empty() {
-            // Without axes, each element is a row.
-            numbers.push(array.deepen().map_err(of_border)?);
-        } else if axes.keep {
-            numbers.iter().for_each(|&axis| sizes[axis] = 1);
-        } else {
-            let others = sizes.iter().enumerate().filter(|(axis, _)| !numbers.contains(axis));
-            sizes = others.map(|(_, &size)| size).collect();
+        let mut strides = array.shape().strides().to_vec();
+        let mut axes = wanted.among(sizes.len())?;
+        let size = |(axis, &size)| match axes.contains(&axis) {
+            true => wanted.keep.then_some(1),
+            false => Some(size),
+        };
+        let answers = sizes.iter().enumerate().filter_map(size).collect();
+        if axes.is_empty() {
+            // Each element is a row.
+            axes.push(sizes.len());
+            sizes.push(1);
+            strides.push(0);
         }
-        for i in (1..numbers.len()).rev() {
-            if numbers[i] == numbers[i - 1] + 1 && array.merge(numbers[i - 1]) {
-                numbers.remove(i);
-                numbers[i..].iter_mut().for_each(|axis| *axis -= 1);
+        for i in (1..axes.len()).rev() {
+            let (outer, inner) = (axes[i - 1], axes[i]);
+            let reach = strides[inner].checked_mul(sizes[inner].cast_signed());
+            if inner == outer + 1 && reach == Some(strides[outer]) {
+                sizes[outer] = sizes[outer].saturating_mul(sizes.remove(inner));
+                strides[outer] = strides.remove(inner);
+                axes.remove(i);
+                axes[i..].iter_mut().for_each(|axis| *axis -= 1);
             }
         }
-        Ok(Self { array, axes: numbers, sizes })
+        Ok(Self { array, layout: (sizes, strides), axes, sizes: answers })
     }
 
     /// Asks about rows along the last axis, and joins the answers along each axis before.
@@ -180,9 +172,9 @@ impl<'py> Rows<'py> {
         question: &Question<'_, A>,
         out: &mut [A],
     ) -> PyResult<()> {
-        let view = self.array.view().map_err(of_crate)?;
+        let view = self.array.view_as(&self.layout.0, &self.layout.1).map_err(of_crate)?;
         let [before @ .., last] = &self.axes[..] else { unreachable!("there is an axis") };
-        let mut sizes = view.shape().to_vec();
+        let mut sizes = self.layout.0.clone();
         let mut behind = sizes.remove(*last);
         let mut answers = match before {
             [] => Vec::new(),
