@@ -82,7 +82,7 @@ fn any<'py>(
     keepdims: bool,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    any_of(x, predicate::parse(predicate)?, Axes::new(axis, keepdims)?, threads)
+    any_of(x, predicate::parse(predicate)?, Axes::new(axis, keepdims), threads)
 }
 
 /// Whether the predicate holds for all elements. Arguments, axis= and errors as in any.
@@ -99,7 +99,7 @@ fn all<'py>(
     let ask = &|rows: Rows<'_>, out: &mut [bool]| rows.all(predicate, out);
     let rows = Question { empty: true, ask, join: |a, b, _| a & b };
     let whole = |view: TensorView<'_>| view.all(predicate);
-    answer(x, predicate, Axes::new(axis, keepdims)?, threads, "all", whole, &rows)
+    answer(x, predicate, Axes::new(axis, keepdims), threads, "all", whole, &rows)
 }
 
 /// The number of elements for which the predicate holds: an int. With axis=, one number for each
@@ -117,7 +117,7 @@ fn count<'py>(
     let ask = &|rows: Rows<'_>, out: &mut [usize]| rows.count(predicate, out);
     let rows = Question { empty: 0, ask, join: |a, b, _| a + b };
     let whole = |view: TensorView<'_>| view.count(predicate);
-    answer(x, predicate, Axes::new(axis, keepdims)?, threads, "count_nonzero", whole, &rows)
+    answer(x, predicate, Axes::new(axis, keepdims), threads, "count_nonzero", whole, &rows)
 }
 
 /// The coordinate of the first element, in row-major order, for which the predicate holds: a tuple
@@ -134,7 +134,7 @@ fn position<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, predicate) = (x.py(), predicate::parse(predicate)?);
     let array = input::read_for(x, predicate::has_sign(predicate))?;
-    if let Some(axes) = Axes::new(axis, keepdims)? {
+    if let Some(axes) = Axes::new(axis, keepdims) {
         return input::answer_for(x, rows::position(py, array, predicate, &axes, threads)?);
     }
     let found = ask_array(py, &array, threads, |view| view.position(predicate))?;
@@ -155,7 +155,7 @@ fn census<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
     let array = input::read_for(x, true)?;
-    if let Some(axes) = Axes::new(axis, keepdims)? {
+    if let Some(axes) = Axes::new(axis, keepdims) {
         let rows = Question {
             empty: nonfinite::Census::default(),
             ask: &|rows, out| rows.census(out),
@@ -182,7 +182,7 @@ fn stats<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, array) = (x.py(), input::read_for(x, true)?);
     check_float(&array)?;
-    if let Some(axes) = Axes::new(axis, keepdims)? {
+    if let Some(axes) = Axes::new(axis, keepdims) {
         let rows = Question {
             empty: nonfinite::Stats::default(),
             ask: &|rows, out| rows.stats(out),
@@ -199,7 +199,7 @@ fn stats<'py>(
 fn any_of<'py>(
     x: &Bound<'py, PyAny>,
     predicate: Predicate,
-    axes: Option<Axes>,
+    axes: Option<Axes<'_, 'py>>,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let ask = &|rows: Rows<'_>, out: &mut [bool]| rows.any(predicate, out);
@@ -213,7 +213,7 @@ fn any_of<'py>(
 fn answer<'py, W, A>(
     x: &Bound<'py, PyAny>,
     predicate: Predicate,
-    axes: Option<Axes>,
+    axes: Option<Axes<'_, 'py>>,
     threads: Option<isize>,
     question: &str,
     whole: impl FnOnce(TensorView<'_>) -> W + Send,

@@ -10,44 +10,37 @@ use super::out::{self, Answer};
 use crate::error::{of_crate, value};
 use crate::owners::Array;
 
-/// `axis=` and `keepdims=`, as in numpy.
-pub(crate) struct Axes {
-    /// `None` stands for all dimensions.
-    numbers: Option<Vec<isize>>,
+/// `axis=` and `keepdims=`, as in numpy. Without an axis: all of them.
+pub(crate) struct Axes<'a, 'py> {
+    axis: Option<&'a Bound<'py, PyAny>>,
     keep: bool,
 }
 
-impl Axes {
+impl<'a, 'py> Axes<'a, 'py> {
     /// `None` if the question is asked about all elements.
-    ///
-    /// # Errors
-    /// TypeError if `axis` is neither a number nor a tuple of numbers.
-    pub(crate) fn new(axis: Option<&Bound<'_, PyAny>>, keep: bool) -> PyResult<Option<Self>> {
-        let numbers = match axis {
-            None if !keep => return Ok(None),
-            None => None,
-            Some(axis) => Some(match axis.cast::<PyTuple>() {
-                Ok(several) => several.extract()?,
-                Err(_) => vec![axis.extract()?],
-            }),
-        };
-        Ok(Some(Self { numbers, keep }))
+    pub(crate) fn new(axis: Option<&'a Bound<'py, PyAny>>, keep: bool) -> Option<Self> {
+        (axis.is_some() || keep).then_some(Self { axis, keep })
     }
 
     /// The numbers of the dimensions among `rank`, in order.
     fn among(&self, rank: usize) -> PyResult<Vec<usize>> {
-        let Some(numbers) = &self.numbers else { return Ok((0..rank).collect()) };
+        let Some(given) = self.axis else { return Ok((0..rank).collect()) };
         let mut axes = Vec::new();
-        for &number in numbers {
+        let mut add = |number: isize| {
             let from_end = if number < 0 { rank.cast_signed() } else { 0 };
             let axis = number.checked_add(from_end).and_then(|axis| usize::try_from(axis).ok());
             let Some(axis) = axis.filter(|&axis| axis < rank) else {
                 return Err(value(format!("axis={number}, and x has {rank} dimensions")));
             };
             if axes.contains(&axis) {
-                return Err(value(format!("duplicate value in axis: {numbers:?}")));
+                return Err(value(format!("duplicate value in axis={given}")));
             }
             axes.push(axis);
+            Ok(())
+        };
+        match given.cast::<PyTuple>() {
+            Ok(several) => several.iter().try_for_each(|number| add(number.extract()?))?,
+            Err(_) => add(given.extract()?)?,
         }
         axes.sort_unstable();
         Ok(axes)
@@ -70,7 +63,7 @@ pub(crate) struct Question<'a, A> {
 pub(crate) fn answers<'py, A: Answer + Copy + IntoPyObject<'py> + Send + Sync>(
     py: Python<'py>,
     array: Array<'_>,
-    axes: &Axes,
+    axes: &Axes<'_, '_>,
     threads: Option<isize>,
     question: &Question<'_, A>,
 ) -> PyResult<Bound<'py, PyAny>> {
@@ -83,7 +76,7 @@ pub(crate) fn position<'py>(
     py: Python<'py>,
     array: Array<'_>,
     predicate: Predicate,
-    axes: &Axes,
+    axes: &Axes<'_, '_>,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let ask = &|rows: nonfinite::Rows<'_>, out: &mut [isize]| {
@@ -102,7 +95,7 @@ pub(crate) fn position<'py>(
 pub(crate) fn collected<A: Copy + Send + Sync>(
     py: Python<'_>,
     array: Array<'_>,
-    axes: &Axes,
+    axes: &Axes<'_, '_>,
     threads: Option<isize>,
     question: &Question<'_, A>,
 ) -> PyResult<(Vec<usize>, Vec<A>)> {
@@ -125,8 +118,9 @@ fn repeated<A: Copy>(answer: A, len: usize) -> PyResult<Vec<A>> {
 /// The rows of an array along axes.
 struct Rows<'py> {
     array: Array<'py>,
-    /// Sizes and strides: two axes are one dimension where a stride leads through both.
-    layout: (Vec<usize>, Vec<isize>),
+    /// Sizes and strides, if they are not those of the array: of several axes, two are one
+    /// dimension where a stride leads through both.
+    layout: Option<(Vec<usize>, Vec<isize>)>,
     /// The axes among these dimensions, in order.
     axes: Vec<usize>,
     /// The sizes of the answers.
@@ -136,15 +130,18 @@ struct Rows<'py> {
 impl<'py> Rows<'py> {
     /// # Errors
     /// ValueError if there is no such axis, or if one stands twice.
-    fn new(array: Array<'py>, wanted: &Axes) -> PyResult<Self> {
-        let mut sizes = array.shape().sizes().to_vec();
-        let mut strides = array.shape().strides().to_vec();
-        let mut axes = wanted.among(sizes.len())?;
+    fn new(array: Array<'py>, wanted: &Axes<'_, '_>) -> PyResult<Self> {
+        let mut axes = wanted.among(array.shape().sizes().len())?;
         let size = |(axis, &size)| match axes.contains(&axis) {
             true => wanted.keep.then_some(1),
             false => Some(size),
         };
-        let answers = sizes.iter().enumerate().filter_map(size).collect();
+        let answers = array.shape().sizes().iter().enumerate().filter_map(size).collect();
+        if axes.len() == 1 {
+            return Ok(Self { array, layout: None, axes, sizes: answers });
+        }
+        let mut sizes = array.shape().sizes().to_vec();
+        let mut strides = array.shape().strides().to_vec();
         if axes.is_empty() {
             // Each element is a row.
             axes.push(sizes.len());
@@ -161,7 +158,7 @@ impl<'py> Rows<'py> {
                 axes[i..].iter_mut().for_each(|axis| *axis -= 1);
             }
         }
-        Ok(Self { array, layout: (sizes, strides), axes, sizes: answers })
+        Ok(Self { array, layout: Some((sizes, strides)), axes, sizes: answers })
     }
 
     /// Asks about rows along the last axis, and joins the answers along each axis before.
@@ -172,14 +169,18 @@ impl<'py> Rows<'py> {
         question: &Question<'_, A>,
         out: &mut [A],
     ) -> PyResult<()> {
-        let view = self.array.view_as(&self.layout.0, &self.layout.1).map_err(of_crate)?;
-        let [before @ .., last] = &self.axes[..] else { unreachable!("there is an axis") };
-        let mut sizes = self.layout.0.clone();
-        let mut behind = sizes.remove(*last);
-        let mut answers = match before {
-            [] => Vec::new(),
-            _ => repeated(question.empty, sizes.iter().product())?,
+        let view = match &self.layout {
+            Some((sizes, strides)) => self.array.view_as(sizes, strides),
+            None => self.array.view(),
         };
+        let view = view.map_err(of_crate)?;
+        let [before @ .., last] = &self.axes[..] else { unreachable!("there is an axis") };
+        let (mut sizes, mut behind, mut answers) = (Vec::new(), 0, Vec::new());
+        if !before.is_empty() {
+            sizes.extend_from_slice(view.shape());
+            behind = sizes.remove(*last);
+            answers = repeated(question.empty, sizes.iter().product())?;
+        }
         let along_last = if before.is_empty() { &mut *out } else { &mut answers };
         let ask = |view: TensorView<'_>| (question.ask)(view.rows(*last)?, along_last);
         run(py, view, threads, ask)?.map_err(of_crate)?;
