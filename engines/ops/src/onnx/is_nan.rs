@@ -28,6 +28,12 @@ impl IsNan {
         Version::select(Self::VERSIONS, opset).map(Self)
     }
 
+    /// The newest version. See [`IsInf::newest`](super::IsInf::newest).
+    #[must_use]
+    pub fn newest() -> Self {
+        Self(Self::VERSIONS[Self::VERSIONS.len() - 1])
+    }
+
     /// The operator of a node with these attributes, of which IsNaN has none.
     ///
     /// # Errors

@@ -199,31 +199,15 @@ fn attributes_by_name() {
     let error = parse(&[negative, Attribute::int("detect_both", 1)]).unwrap_err();
     assert_eq!((error.op, error.since_version, error.name), ("IsInf", 20, "detect_both"));
     assert_eq!(error.rule, AttributeRule::Unknown);
-    // As onnx.checker and onnxruntime have it.
-    assert!(error.to_string().contains("Unrecognized attribute: detect_both for operator IsInf"));
 
     // AttributeProto.AttributeType: FLOAT is 1, INT is 2.
     assert_eq!(positive.attribute_type, 2);
-    let float = Attribute::new("detect_positive", 1, 0);
-    assert_eq!(parse(&[float]).unwrap_err().rule, AttributeRule::NotInt { found: 1 });
-    assert_eq!(parse(&[positive, negative, positive]).unwrap_err().rule, AttributeRule::Repeated);
 }
 
 fn versions() {
     let is_nan = |opset| IsNan::for_opset(opset).map(|op| op.version().since_version());
     let is_inf = |opset| IsInf::for_opset(opset).map(|op| op.version().since_version());
-    let rows = [
-        (9, 9),
-        (10, 9),
-        (12, 9),
-        (13, 13),
-        (17, 13),
-        (19, 13),
-        (20, 20),
-        (28, 20),
-        (u32::MAX, 20),
-    ];
-    for (opset, version) in rows {
+    for (opset, version) in [(9, 9), (12, 9), (13, 13), (19, 13), (20, 20), (u32::MAX, 20)] {
         assert_eq!(is_nan(opset), Ok(version));
     }
     for (opset, version) in [(10, 10), (13, 10), (19, 10), (20, 20), (28, 20)] {
