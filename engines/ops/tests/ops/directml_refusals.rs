@@ -77,8 +77,8 @@ fn introduced(operator: &'static str, before: u32, first: u32, old: &str, new: &
     assert_is(refusal(operator, x, y, before), operator, None, rule, &text);
 }
 
-/// "Tensor support" from a level on. The dimension counts of both tensors are 4, or 1 to 8. The data
-/// types are FLOAT32 and FLOAT16 for the input, and these for the output.
+/// "Tensor support" from a level on. The dimension counts of both tensors are 4, or 1 to 8. The
+/// data types are FLOAT32 and FLOAT16 for the input, and these for the output.
 fn support(operator: &'static str, first: u32, outputs: &'static [TensorDataType]) {
     let (last, least, most) = if first < 0x3000 { (0x2FFF, 4, 4) } else { (0x6400, 1, 8) };
     for (level, found) in (0..=10).flat_map(|count| [(first, count), (last, count)]) {
