@@ -46,7 +46,8 @@ optimizer.state.layers.@.q_proj.weight.{exp_avg exp_avg_sq} F32 2,2 0
 optimizer_states.0.state.@.{exp_avg exp_avg_sq} F32 2,2 0
 optimizer_state_dict.base_optimizer_state.state.@.{exp_avg exp_avg_sq} F32 2,2 0
 {exp_avg exp_avg_sq}.layers.@.q_proj.weight F32 2,2 0
-layers.@.q_proj.weight.{exp_avg momentum} F32 2,2 0
+layers.@.q_proj.weight.{exp_avg momentum} F32 2,2 {0 1e8}
+h.@.attn.mask F32 2,2 {1e9 0}
 opt_state.0.{mu nu}.layers.@.kernel F32 2,2 0
 state.@.exp_avg.{scale absmax qmap weight_scale codes} F32 4 0
 # Adapters, and codebooks that nobody used
