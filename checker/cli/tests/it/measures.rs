@@ -138,7 +138,7 @@ fn masks() {
     let page = file("measures-masks.html", b"");
     for (number, text) in [
         (f32::NEG_INFINITY, "a mask: zeros and -Inf"),
-        (f32::MIN, "a mask: zeros and -3.4028235e38, the least number"),
+        (f32::MIN, "a mask: zeros and -3.40282e38, the least number"),
         (-65504.0, "a mask: zeros and -65504, the least number"),
     ] {
         let path = numbers([0.0, number, -0.0, 0.0]);
