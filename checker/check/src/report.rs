@@ -97,6 +97,9 @@ pub struct TensorReport {
     pub stats: Option<Box<Stats>>,
     /// The finite numbers of a larger magnitude than [`Options::max_abs`]. None if there are none.
     pub large: Option<Box<Large>>,
+    /// The number beside the zeros if the tensor is a mask: -Inf, or the least finite number of a
+    /// format. None if the number is allowed by name. The -Inf of a mask is not bad.
+    pub mask: Option<f64>,
     /// The kinds in the tensor that are not allowed. They make the tensor bad.
     pub bad: Kinds,
     /// The places of the bad NaN and infinities, if [`Options::places`] or [`Options::draw`] asks
@@ -151,7 +154,7 @@ impl TensorReport {
         places: Option<Places>,
         options: &Options,
     ) -> Self {
-        let Tally { found, finite } = *tally;
+        let Tally { found, finite, mask } = *tally;
         let looked_at = looked_at(&tensor.content, options);
         let is_scanned = matches!(looked_at, LookedAt::Values | LookedAt::Scales { .. });
         let found = found.map(|KindTally { count, first }| KindReport {
@@ -159,8 +162,14 @@ impl TensorReport {
             first: first.map(|(place, bits)| Box::new(first_of(&tensor, place, bits))),
         });
         let kinds = found.as_ref().map(|of_kind| of_kind.count > 0);
+        let bad = options.bad(&tensor.description, kinds);
+        let name = tensor.description.name.as_deref().unwrap_or_default();
+        let mask = mask
+            .of_mask(&tensor.content, tensor.elements)
+            .filter(|number| !bad.is_empty() || number.is_finite() && !options.allows_large(name));
         Self {
-            bad: options.bad(&tensor.description, kinds),
+            mask,
+            bad: if mask.is_some() { Kinds::default() } else { bad },
             stats: (options.stats && is_scanned)
                 .then(|| Box::new(finite.stats.map(|peak| extreme_of(&tensor, peak)))),
             large: large_of(&tensor, &finite, options).map(Box::new),
@@ -168,7 +177,7 @@ impl TensorReport {
             bytes: tensor.bytes,
             looked_at,
             found,
-            places: places.map(Box::new),
+            places: places.filter(|_| mask.is_none()).map(Box::new),
             description: tensor.description,
         }
     }

@@ -189,6 +189,8 @@ struct Tensor<'a> {
     stats: Option<Measured<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     large: Option<Above<'a>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    mask: bool,
     bad: Vec<&'static str>,
     #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
     places: Option<Where<'a>>,
@@ -258,6 +260,7 @@ impl<'a> Tensor<'a> {
             found: tensor.found.as_ref().map(count),
             stats: tensor.stats.as_deref().map(Measured::new),
             large: tensor.large.as_deref().map(Above::new),
+            mask: tensor.mask.is_some(),
             bad: bad(tensor),
             places: tensor.places.as_ref().map(|places| Where {
                 statement: places.statement(tensor.name.as_deref().unwrap_or_default()),

@@ -41,7 +41,8 @@
 //! 4. `config`: what the configuration says;
 //! 5. `layouts`: the layouts of quantised matrices;
 //! 6. `model`: the tensors and matrices of a model;
-//! 7. `rules`: what must hold.
+//! 7. `purpose`: what a tensor is to its model;
+//! 8. `rules`: what must hold.
 
 mod config;
 mod document;
@@ -50,6 +51,7 @@ mod finding;
 mod layouts;
 mod model;
 mod module_names;
+mod purpose;
 mod rules;
 mod suppression;
 mod tensor_names;

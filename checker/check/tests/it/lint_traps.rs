@@ -71,10 +71,6 @@ fn kin_of_zeros() {
         ("0 F32 2,2 0\n1 F32 2,2 1", ""),
         ("0.weight F32 2,2 0\n2.weight F32 4,2 1", ""),
         ("0.weight F32 2,2 0\n2.weight F32 2,2 1", "error[all-zero] 0.weight: 1 of 2"),
-        (
-            "layers.0.experts.0.w1.weight F32 2,2 0\nlayers.0.experts.1.w1.weight F32 2,2 1",
-            "warning[all-zero] layers.0.experts.0.w1.weight: 1 of 2",
-        ),
     ] {
         assert_model("{}", lines, expected);
     }
@@ -265,8 +261,6 @@ fn garbage() {
         (with("scaler.mean F32 1,2 1.7e18"), ""),
         (with("norm.weight F32 2 1e7"), ""),
         (with("embed.freqs F32 2,2 1e10"), ""),
-        (of("q_proj.exp_avg_sq", &["1e-9", "1e8", "1e-9"]), ""),
-        (of("attn.mask", &["1e-9", "1e9", "1e-9"]), ""),
     ] {
         assert_model("{}", &lines, expected);
     }

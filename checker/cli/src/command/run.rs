@@ -166,7 +166,8 @@ impl<'a> Run<'a> {
         let clean_too = !self.check.bad_only;
         let has_finite =
             |tensor: &TensorReport| tensor.stats.as_ref().is_some_and(|stats| stats.min.is_some());
-        let shown = |tensor: &&TensorReport| tensor.is_bad() || clean_too && has_finite(tensor);
+        let has_more = |tensor: &TensorReport| tensor.mask.is_some() || has_finite(tensor);
+        let shown = |tensor: &&TensorReport| tensor.is_bad() || clean_too && has_more(tensor);
         if !report.tensors.iter().any(|tensor| shown(&tensor)) {
             return Vec::new();
         }
