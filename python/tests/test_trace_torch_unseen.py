@@ -272,6 +272,7 @@ def samples():
     named = {type(each).__name__: each for each in (*found, compiled(nn.Linear(1, 1)))}
     return named | {
         "Module": nn.Module(), "Tensor": x, "Node": (x * 1).grad_fn,
+        "LinalgSlogdetBackward0": torch.linalg.slogdet(x[None])[1].grad_fn,
         "TorchDispatchMode": private.TorchDispatchMode,
     }  # fmt: skip
 

@@ -71,13 +71,17 @@ def paths(model: Module) -> dict[Module, str]:
     return {module: written(path) for path, module in model.named_modules(remove_duplicate=False)}
 
 
-def allowed(model: Module, names: Sequence[str | Module]) -> set[Module]:
-    """The modules that are meant, and those inside. Raises ValueError if the model has no such
-    module, and TypeError if `names` is no list."""
+def allowed(model: Module, names: Sequence[str | Module]) -> set[Module | str]:
+    """The modules that are meant, and those inside, and names of inputs such as "input x". Raises
+    ValueError if the model has no such module, and TypeError if `names` is no list."""
     if isinstance(names, (str, Module)):
         raise TypeError(f"allow is {names!r}, and must be a list")
-    found: set[Module] = set()
+    found: set[Module | str] = set()
     for name in names:
+        if isinstance(name, str) and name.startswith("input "):
+            # Paths of modules have no space.
+            found.add(name)
+            continue
         some = [module for module, path in paths(model).items()
                 if module is name or isinstance(name, str) and fnmatchcase(path, name)]  # fmt: skip
         if not some:

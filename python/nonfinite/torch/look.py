@@ -187,7 +187,8 @@ def look(name: str, tensor: Tensor, found: Stats | None = None) -> Look:
     """
     tensor = values(tensor)
     kind = str(tensor.dtype).removeprefix("torch.")
-    numbers = plain(tensor)
+    whole = tensor.dtype in _WHOLE and not tensor.is_meta and tensor.numel() > 0
+    numbers = tensor.double() if whole else plain(tensor)
     shape = tuple(tensor.shape)
     if numbers is None:
         return unknown(name, tensor)
@@ -208,8 +209,14 @@ def look(name: str, tensor: Tensor, found: Stats | None = None) -> Look:
         min=found.min.value if found.min else None,
         max=found.max.value if found.max else None,
         max_abs=found.max_abs.value if found.max_abs else None,
-        limit=torch.finfo(tensor.dtype).max,
+        limit=None if whole else torch.finfo(tensor.dtype).max,
     )
+
+
+def number(name: str, value: float) -> Look:
+    """The same of a number of Python."""
+    found = look(name, torch.tensor(value, dtype=torch.float64))
+    return dataclasses.replace(found, dtype=type(value).__name__)
 
 
 def unknown(name: str, tensor: Tensor) -> Look:

@@ -84,6 +84,9 @@ class _Window(Operations):
     ) -> None:
         results = tensors(result)
         if mutates(func) or not any(map(is_away, results)):
+            if not all(map(finite, results)):
+                # What is on a device may have made it bad.
+                self.settle()
             super()._look_at(func, args, kwargs, result, before)
             return
         place = frames.caller()

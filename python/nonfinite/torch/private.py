@@ -21,6 +21,7 @@ ATTRIBUTES = {
     "Tensor": ("_version",),
     "Node": ("_sequence_nr",),
     "OpOverload": ("_schema",),
+    "LinalgSlogdetBackward0": ("_saved_A",),
     "OptimizedModule": ("_orig_mod",),
     "GradScaler": ("_scale",),
     "TorchDispatchMode": ("_should_skip_dynamo", "ignore_compile_internals"),
@@ -64,6 +65,9 @@ def set_run_backward(function: Any) -> None:
     """Replaces the function that begins a backward pass."""
     _autograd._engine_run_backward = function
 
+
+matrix_of = attrgetter("_saved_A")
+"""What the node of a logarithm of a determinant has kept."""
 
 # Dispatch.
 TorchDispatchMode = _private("utils._python_dispatch.TorchDispatchMode")

@@ -48,12 +48,21 @@ class Replays:
         while True:
             if call.inputs_changed():
                 return call, None, (), notes.CHANGED
-            if call.parent is None and call.inputs_bad():
-                child = None
             found, outputs, note = self._again(call, child)
+            if found is None and child is not None and call.parent is None and call.inputs_bad():
+                found, outputs, note = self._again(call, None)
             if found is not None or call.parent is None or not call.inputs_bad():
-                return call, found, outputs, note
+                return call, found and self._maker(call, found), outputs, note
             child, call = call.module, call.parent
+
+    def _maker(self, call: Call, found: Cause) -> Cause:
+        """The operation behind a tensor that `found` reads and that is no input of the module: the
+        modules around may show it, which have not ended."""
+        child = call.module
+        while found.unseen and (around := call.parent) is not None and not around.inputs_changed():
+            call = around
+            found = self._again(call, child, ended=True)[0] or found
+        return found
 
     def _again(
         self, call: Call, child: nn.Module | None, ended: bool = False

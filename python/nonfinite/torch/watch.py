@@ -65,8 +65,10 @@ class Watch:
     A bad output is a finding of `loss.backward()` then, or of the next call of the model, or of the
     end of the watch, if there is no backward.
 
-    allow: modules whose infinities are intended, or paths of modules, with `*` as in file names.
-    The modules inside of these are meant, too. NaN never is intended.
+    allow: what may be bad: modules, or paths of modules, with `*` as in file names. The modules
+    inside of these are meant, too. NaN and infinities that these modules make are intended. "input
+    x" means the input x of the model, as findings name it, such as "input 0". A loss or a gradient
+    of a parameter that becomes bad by these values is a finding all the same.
 
     The loss is looked at when backward begins, and so are the operations between the end of the
     model's call and backward. Raises UnsupportedError for models that a watch does not cover.
@@ -310,6 +312,9 @@ class Watch:
         """Looks at the output of a call, or asks the device, and waits for gradients."""
         now = list[Tensor]()
         outputs = tensors(output)
+        if call.module in self._allowed:
+            # It is known what makes the values that are meant.
+            call.mask = next(iter(self._masks.get(call.module, {}).values()), None)
         for each in outputs:
             # A container often returns the output of its last child.
             if self._seen is not None and self._seen[0]() is each:
@@ -317,7 +322,9 @@ class Watch:
                 if self._seen[1] == version(each) != -1:
                     call.returns = self._seen[2]
                     continue
-            if self.is_later(each):
+            if call.mask is not None:
+                pass
+            elif self.is_later(each):
                 self._flags.ask(each, partial(self._bad_output, call, None), self._bad_of(call))
             elif not finite(each):
                 now.append(each)
@@ -326,7 +333,7 @@ class Watch:
         if now and not self._only_masks(call, [look("", each) for each in now]):
             self._bad_output(call, output)
         if call.mask is not None and self._backward:
-            outside.explain(now, call.mask)
+            outside.explain(now or outputs, call.mask)
         if call.parent is None:
             self._seen = None
             gradients = self._backward and torch.is_grad_enabled()
@@ -374,9 +381,12 @@ class Watch:
             intended = all(each.only_minus_inf for each in outputs)
         else:
             intended = found is not None and found.kind == INTENDED
-        if intended and not any(each.nan for each in outputs):
-            infinities = sum(each.pos_inf for each in outputs)
-            self._masks.setdefault(innermost.module, {})[infinities] = innermost.mask = found
+        nan = any(each.nan for each in outputs)
+        if intended and (not nan or found is not None and found.is_allowed):
+            innermost.mask = found
+            if not nan or innermost.module in self._allowed:
+                infinities = sum(each.pos_inf for each in outputs)
+                self._masks.setdefault(innermost.module, {})[infinities] = found
             return False
         self._report(FORWARD, call, found, outputs, note)
         return True
@@ -430,7 +440,7 @@ class Watch:
             call = self._calls.owner(parameter)
         at, note = call, None
         if self._mode is not None:
-            found = self._mode.cause_of(grad)
+            found = self._mode.cause_of(grad, masks=True)
         else:
             at, found, note = self._replays.backward(self._calls)
             if found is None and call is not None and call.released:
@@ -472,15 +482,16 @@ class Watch:
             return
         seen = self._mode or seen
         found = seen.cause_of(bad, masks=True) if seen is not None else None
-        masks = (call.given_mask() for call in reversed(self._calls))
-        found = found or next(filter(None, masks), None)
+        if found is None or found.unseen:
+            # Of outputs on a device the operations outside do not know that they are meant.
+            masks = (call.given_mask() for call in reversed(self._calls))
+            known = (each for each in masks if each and (found is None or each.is_allowed))
+            found = next(known, found)
         if self._is_expected(self._scaler.expects_loss(found)):
             return
         note = notes.LOSS_IS_BAD if found is None else None
         if found is not None and found.is_mask_from_outside:
             found = dataclasses.replace(found, kind=ENTRY)
-        elif found is not None and found.kind == INTENDED:
-            note = notes.MASK
         looks = tuple(look(f"loss {n}" if n else "loss", each) for n, each in enumerate(bad))
         self._report(FORWARD, None, found, looks, note, outside=True)
 
@@ -537,6 +548,10 @@ class Watch:
         if place is None and (outside or phase == FORWARD):
             # For a bad gradient from outside: the line that calls backward.
             place = frames.caller()
+        if found is not None and found.kind == INTENDED:
+            note = notes.MASK.format(outputs[0].name if outputs else "gradients")
+        elif found is not None and self._mode is None:
+            note = note or notes.of_entry(found, self._step())
         if note is not None and self._mode is not None:
             note = note.removesuffix(notes.ADVICE)
         scaled = self._scaler.note(phase, found)

@@ -1,0 +1,173 @@
+"""Which common fault is behind an operation: a table of rules, by the name of the function.
+
+A rule says what it sees in finite inputs, or nothing. So that each line is true, a rule asks
+whether the output has a NaN or only infinities: a logarithm gives a NaN for a negative number, and
+an infinity for zero.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from nonfinite.findings import NAN_FROM_INF, ORIGIN, Look
+
+# The square of a larger number is infinite in float32.
+HUGE = 1e18
+
+Looks = tuple[Look, ...]
+Rule = Callable[[Looks, bool], Any]
+"""Gets the inputs, and whether the output has a NaN."""
+
+
+def _zeros(look: Look) -> str:
+    return f"{look.title} is 0" if look.number == 0 else f"{look.title} has {look.zeros} zeros"
+
+
+def _domain(what: str, low: float, high: float = math.inf, at: int = 0) -> Rule:
+    """A function that is defined from `low` to `high`, and infinite at the ends if anywhere. `at`:
+    which input it is of."""
+
+    def rule(inputs: Looks, nan: bool) -> str | None:
+        title, least, most = inputs[at].title, inputs[at].min or 0, inputs[at].max or 0
+        if nan and least < low:
+            side = "negative number" if low == 0 else f"number below {low:g}"
+            return f"{what} of a {side}: {title} has {least:.9g}"
+        if nan and most > high:
+            return f"{what} of a number above {high:g}: {title} has {most:.9g}"
+        if low == 0 and inputs[at].zeros:
+            return f"{what} of zero: {_zeros(inputs[at])}"
+        end = low if least == low else high
+        is_end = not nan and end in (least, most)
+        return f"{what} of {end:g} is infinite: {title} has that" if is_end else None
+
+    return rule
+
+
+def _division(at: int, what: str = "a division by zero (a norm, a sum, a count)") -> Rule:
+    return lambda given, nan: len(given) > at and given[at].zeros and f"{what}: {_zeros(given[at])}"
+
+
+def _power(inputs: Looks, nan: bool) -> str | None:
+    base, exponent = inputs[:2]
+    if nan:
+        return f"a fractional power of a negative number: {base.title} has {base.min:.9g}"
+    if base.zeros and (exponent.min or 0) < 0:
+        doubt = "" if (exponent.max or 0) < 0 else ", or an overflow"
+        return f"a negative power of zero, which is a division by zero{doubt}: {_zeros(base)}"
+    return None
+
+
+def _norm(inputs: Looks, nan: bool) -> str | None:
+    if any(each.name.endswith("running_var") and (each.min or 0) < 0 for each in inputs):
+        return "the square root of a negative variance"
+    if any(each.name == "eps" and each.zeros for each in inputs):
+        return "a division by zero: eps is 0, and so is what it is added to (a variance, a moment)"
+    title, largest = inputs[0].title, inputs[0].max_abs or 0
+    return f"an overflow of a variance: {title} has {largest:g}" if largest > HUGE else None
+
+
+_TABLE: dict[str, Rule] = {
+    "log log2 log10": _domain("the logarithm", 0),
+    "xlogy": _domain("the logarithm", 0, at=1),
+    "log1p": _domain("log1p", -1),
+    "special_xlog1py": _domain("log1p", -1, at=1),
+    "sqrt": _domain("the square root", 0),
+    "rsqrt": lambda given, nan: (_RULES["sqrt"] if nan else _division(0))(given, nan),
+    "acos": _domain("acos", -1, 1),
+    "asin": _domain("asin", -1, 1),
+    "atanh": _domain("atanh", -1, 1),
+    "acosh": _domain("acosh", 1),
+    "erfinv": _domain("erfinv", -1, 1),
+    "logit": _domain("logit", 0, 1),
+    "special_ndtri": _domain("ndtri", 0, 1),
+    "lgamma digamma polygamma": lambda given, nan: given[0].min <= 0 and (
+        f"a pole at a whole number of 0 or less: {given[0].title} has {given[0].min:g}"
+    ),
+    "reciprocal": _division(0),
+    "div floor_divide softplus": _division(1),
+    "fmod remainder": _division(1, "the remainder of a division by zero"),
+    "addcdiv": _division(2),
+    "_weight_norm_interface": _division(0, "a division by the norm of a weight, which is zero"),
+    "pow float_power": _power,
+    "native_layer_norm native_group_norm native_batch_norm cudnn_batch_norm miopen_batch_norm "
+    "_native_batch_norm_legit _native_batch_norm_legit_no_training _fused_rms_norm _fused_adam "
+    "_fused_adamw": _norm,
+    "std var std_mean var_mean": lambda given, nan: nan and (given[0].max_abs or 0) <= HUGE and (
+        "the deviation of a single element, which has no degree of freedom"
+    ),
+    "mean": lambda given, nan: not given[0].elements and "the mean of no elements",
+    "nll_loss_forward nll_loss2d_forward": lambda given, nan: nan and (
+        "all labels are ignored (ignore_index) or have weight 0, so the mean is 0 / 0"
+    ),
+    "_ctc_loss": lambda given, nan: (
+        "a target is too long for its input; ctc_loss(zero_infinity=True) leaves it out"
+    ),
+    "logdet": lambda given, nan: "the determinant is negative",
+    "_linalg_slogdet": lambda given, nan: not nan and "the determinant is 0",
+    "linalg_inv_ex _linalg_solve_ex": lambda given, nan: "the matrix is singular, or nearly so",
+}  # fmt: skip
+_RULES = {name: rule for names, rule in _TABLE.items() for name in names.split()}
+# Without inputs.
+_UNWRITTEN = {"empty", "empty_like", "empty_strided", "new_empty", "resize"}
+_PRODUCTS = {"mm", "bmm", "mv", "dot", "addmm", "addmv", "addbmm", "baddbmm", "convolution"}
+# NaN of finite inputs is an overflow, too.
+_SUMS = _PRODUCTS | {"sum", "mean", "cumsum", "addcmul", "linalg_vector_norm", "std", "var"}
+_OVERFLOWS = _SUMS | set(
+    "add sub rsub mul div addcdiv pow exp exp2 expm1 sinh cosh hypot prod cumprod mse_loss "
+    "smooth_l1_loss huber_loss binary_cross_entropy_with_logits _to_copy copy lgamma reciprocal "
+    "_fused_adam _fused_adamw _fused_sgd".split()
+)
+_OF_INFINITIES = {
+    **dict.fromkeys(_SUMS, "infinities of both signs in one sum"),
+    **dict.fromkeys(_PRODUCTS, "in a sum of products, 0 times an infinity, or infinities of both "
+                    "signs"),
+    **dict.fromkeys(("add", "sub", "rsub"), "an infinity minus an infinity"),
+    **dict.fromkeys(("sin", "cos", "tan"), "the function has no value at an infinity"),
+    **dict.fromkeys(("native_layer_norm", "native_group_norm", "native_batch_norm", "std", "var"),
+                    "the mean and the variance of infinities"),
+}  # fmt: skip
+# Their slopes are infinite at 0.
+_SLOPES = {
+    "SqrtBackward0": "a square root (a norm, a distance, a deviation)",
+    "StdBackward0": "a deviation",
+    "LogBackward0": "a logarithm",
+    "PowBackward0": "a power below 1",
+}
+
+
+def cause(kind: str, operator: str | None, inputs: Looks, outputs: Looks) -> str | None:
+    """The common fault behind an operation, in a line. None if the numbers show none."""
+    name, _, node = (operator or "").partition(" in ")
+    if node in _SLOPES and any(each.zeros for each in inputs):
+        return f"the slope of {_SLOPES[node]} is infinite at 0"
+    # "aten._foreach_log_.default" is a logarithm in place, of several tensors.
+    name = name.split(".")[1].removesuffix("_").removeprefix("_foreach_") if "." in name else name
+    nan = any(each.nan for each in outputs)
+    if kind == NAN_FROM_INF:
+        return _of_infinities(name, inputs)
+    if kind != ORIGIN or name in _UNWRITTEN:
+        return "memory that nothing has written to" if kind == ORIGIN else None
+    if given := [each.title for each in inputs if each.nan]:
+        return f"a number of the program is NaN: {given[0]}"
+    # Of a good tensor on a device that an operation has changed there are no numbers.
+    if not inputs or any(each.min is None and each.elements and not each.bad for each in inputs):
+        return None
+    rule, masks = _RULES.get(name), any(each.bad for each in inputs)
+    if rule is not None and not masks and (found := rule(inputs, nan)):
+        return str(found)
+    limit = outputs[0].limit if outputs else None
+    if limit is None or name not in (_SUMS if nan else _OVERFLOWS):
+        return None
+    return f"an overflow{' inside of the sum' * nan}: {outputs[0].dtype} ends at {limit:.6g}"
+
+
+def _of_infinities(name: str, inputs: Looks) -> str | None:
+    """Why infinities made a NaN."""
+    if name in ("_softmax", "_log_softmax"):
+        if inputs[0].pos_inf:
+            return "a score is +Inf: softmax subtracts the largest score, and Inf - Inf is NaN"
+        return "a row is masked whole: all its scores are -Inf"
+    zeros = [each for each in inputs if each.zeros]
+    if name == "mul" and zeros:
+        return f"0 times an infinity: {_zeros(zeros[0])}"
+    return _OF_INFINITIES.get(name)
