@@ -7,16 +7,17 @@ an infinity for zero.
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from nonfinite.findings import NAN_FROM_INF, ORIGIN, Look
+from nonfinite.findings import INTENDED, NAN_FROM_INF, ORIGIN, Look
 
 # The square of a larger number is infinite in float32.
 HUGE = 1e18
 
 Looks = tuple[Look, ...]
-Rule = Callable[[Looks, bool], Any]
-"""Gets the inputs, and whether the output has a NaN."""
+Rule = Callable[[Any, bool], Any]
+"""Gets the inputs, whose numbers are NaN if they are unknown, and whether the output has a NaN."""
 
 
 def _zeros(look: Look) -> str:
@@ -27,8 +28,8 @@ def _domain(what: str, low: float, high: float = math.inf, at: int = 0) -> Rule:
     """A function that is defined from `low` to `high`, and infinite at the ends if anywhere. `at`:
     which input it is of."""
 
-    def rule(inputs: Looks, nan: bool) -> str | None:
-        title, least, most = inputs[at].title, inputs[at].min or 0, inputs[at].max or 0
+    def rule(inputs: Any, nan: bool) -> str | None:
+        title, least, most = inputs[at].title, inputs[at].min, inputs[at].max
         if nan and least < low:
             side = "negative number" if low == 0 else f"number below {low:g}"
             return f"{what} of a {side}: {title} has {least:.9g}"
@@ -47,18 +48,18 @@ def _division(at: int, what: str = "a division by zero (a norm, a sum, a count)"
     return lambda given, nan: len(given) > at and given[at].zeros and f"{what}: {_zeros(given[at])}"
 
 
-def _power(inputs: Looks, nan: bool) -> str | None:
+def _power(inputs: Any, nan: bool) -> str | None:
     base, exponent = inputs[:2]
-    if nan:
+    if nan and base.min < 0:
         return f"a fractional power of a negative number: {base.title} has {base.min:.9g}"
-    if base.zeros and (exponent.min or 0) < 0:
-        doubt = "" if (exponent.max or 0) < 0 else ", or an overflow"
+    if base.zeros and exponent.min < 0:
+        doubt = "" if exponent.max < 0 else ", or an overflow"
         return f"a negative power of zero, which is a division by zero{doubt}: {_zeros(base)}"
     return None
 
 
-def _norm(inputs: Looks, nan: bool) -> str | None:
-    if any(each.name.endswith("running_var") and (each.min or 0) < 0 for each in inputs):
+def _norm(inputs: Any, nan: bool) -> str | None:
+    if any(each.name.endswith("running_var") and each.min < 0 for each in inputs):
         return "the square root of a negative variance"
     if any(each.name == "eps" and each.zeros for each in inputs):
         return "a division by zero: eps is 0, and so is what it is added to (a variance, a moment)"
@@ -72,7 +73,7 @@ _TABLE: dict[str, Rule] = {
     "log1p": _domain("log1p", -1),
     "special_xlog1py": _domain("log1p", -1, at=1),
     "sqrt": _domain("the square root", 0),
-    "rsqrt": lambda given, nan: (_RULES["sqrt"] if nan else _division(0))(given, nan),
+    "rsqrt": lambda given, nan: (_TABLE["sqrt"] if nan else _division(0))(given, nan),
     "acos": _domain("acos", -1, 1),
     "asin": _domain("asin", -1, 1),
     "atanh": _domain("atanh", -1, 1),
@@ -106,25 +107,31 @@ _TABLE: dict[str, Rule] = {
     "_linalg_slogdet": lambda given, nan: not nan and "the determinant is 0",
     "linalg_inv_ex _linalg_solve_ex": lambda given, nan: "the matrix is singular, or nearly so",
 }  # fmt: skip
-_RULES = {name: rule for names, rule in _TABLE.items() for name in names.split()}
-# Without inputs.
-_UNWRITTEN = {"empty", "empty_like", "empty_strided", "new_empty", "resize"}
-_PRODUCTS = {"mm", "bmm", "mv", "dot", "addmm", "addmv", "addbmm", "baddbmm", "convolution"}
-# NaN of finite inputs is an overflow, too.
-_SUMS = _PRODUCTS | {"sum", "mean", "cumsum", "addcmul", "linalg_vector_norm", "std", "var"}
-_OVERFLOWS = _SUMS | set(
+_PRODUCTS = "mm bmm mv dot addmm addmv addbmm baddbmm convolution "
+# A NaN of finite inputs is an overflow, too.
+_SUMS = _PRODUCTS + "sum mean cumsum addcmul linalg_vector_norm std var "
+_OVERFLOWS = _SUMS + (
     "add sub rsub mul div addcdiv pow exp exp2 expm1 sinh cosh hypot prod cumprod mse_loss "
     "smooth_l1_loss huber_loss binary_cross_entropy_with_logits _to_copy copy lgamma reciprocal "
-    "_fused_adam _fused_adamw _fused_sgd".split()
+    "_fused_adam _fused_adamw _fused_sgd"
 )
-_OF_INFINITIES = {
-    **dict.fromkeys(_SUMS, "infinities of both signs in one sum"),
-    **dict.fromkeys(_PRODUCTS, "in a sum of products, 0 times an infinity, or infinities of both "
-                    "signs"),
-    **dict.fromkeys(("add", "sub", "rsub"), "an infinity minus an infinity"),
-    **dict.fromkeys(("sin", "cos", "tan"), "the function has no value at an infinity"),
-    **dict.fromkeys(("native_layer_norm", "native_group_norm", "native_batch_norm", "std", "var"),
-                    "the mean and the variance of infinities"),
+# Of infinities that became a NaN.
+_WITH_INFINITIES: dict[str, Rule] = {
+    "_softmax _log_softmax": lambda given, nan: (
+        "a score is +Inf: softmax subtracts the largest score, and Inf - Inf is NaN"
+        if given[0].pos_inf else "a row is masked whole: all its scores are -Inf"
+    ),
+    "mul": lambda given, nan: "0 times an infinity: " + next(
+        (_zeros(each) for each in given if each.zeros), "in elements of both"
+    ),
+    "add sub rsub": lambda given, nan: "an infinity minus an infinity",
+    "sin cos tan": lambda given, nan: "the function has no value at an infinity",
+    "sum mean cumsum": lambda given, nan: "infinities of both signs in one sum",
+    _PRODUCTS: lambda given, nan: (
+        "in a sum of products, 0 times an infinity, or infinities of both signs"
+    ),
+    "native_layer_norm native_group_norm native_batch_norm std var":
+        lambda given, nan: "the mean and the variance of infinities",
 }  # fmt: skip
 # Their slopes are infinite at 0.
 _SLOPES = {
@@ -133,41 +140,40 @@ _SLOPES = {
     "LogBackward0": "a logarithm",
     "PowBackward0": "a power below 1",
 }
+_RULES, _OF_INFINITIES = (
+    {name: rule for names, rule in table.items() for name in names.split()}
+    for table in (_TABLE, _WITH_INFINITIES)
+)
 
 
 def cause(kind: str, operator: str | None, inputs: Looks, outputs: Looks) -> str | None:
     """The common fault behind an operation, in a line. None if the numbers show none."""
     name, _, node = (operator or "").partition(" in ")
-    if node in _SLOPES and any(each.zeros for each in inputs):
-        return f"the slope of {_SLOPES[node]} is infinite at 0"
+    if (node or name) in _SLOPES:
+        # On a device it is not known what the operation has kept.
+        kept = [each for each in inputs if not each.name.startswith("gradient")]
+        is_slope = not inputs or any(each.zeros for each in kept)
+        return f"the slope of {_SLOPES[node or name]} is infinite at 0" if is_slope else None
     # "aten._foreach_log_.default" is a logarithm in place, of several tensors.
     name = name.split(".")[1].removesuffix("_").removeprefix("_foreach_") if "." in name else name
     nan = any(each.nan for each in outputs)
-    if kind == NAN_FROM_INF:
-        return _of_infinities(name, inputs)
-    if kind != ORIGIN or name in _UNWRITTEN:
-        return "memory that nothing has written to" if kind == ORIGIN else None
-    if given := [each.title for each in inputs if each.nan]:
-        return f"a number of the program is NaN: {given[0]}"
+    given = [each for each in inputs if each.nan or kind == INTENDED and each.bad]
+    if given and kind in (ORIGIN, INTENDED):
+        what = "NaN" if given[0].nan else "infinite"
+        return f"a number of the program is {what}: {given[0].title}"
+    rule = {ORIGIN: _RULES, NAN_FROM_INF: _OF_INFINITIES}.get(kind, {}).get(name)
+    if kind != ORIGIN:
+        return rule and rule(inputs, nan)
+    if name in ("empty", "empty_like", "empty_strided", "new_empty", "resize"):
+        return "memory that nothing has written to"
     # Of a good tensor on a device that an operation has changed there are no numbers.
-    if not inputs or any(each.min is None and each.elements and not each.bad for each in inputs):
-        return None
-    rule, masks = _RULES.get(name), any(each.bad for each in inputs)
-    if rule is not None and not masks and (found := rule(inputs, nan)):
+    unknown = any(each.min is None and each.elements and not each.bad for each in inputs)
+    no = math.nan
+    numbers = [replace(each, min=no, max=no) if each.min is None else each for each in inputs]
+    # What is bad is a mask.
+    if inputs and rule and not any(each.bad for each in inputs) and (found := rule(numbers, nan)):
         return str(found)
-    limit = outputs[0].limit if outputs else None
-    if limit is None or name not in (_SUMS if nan else _OVERFLOWS):
+    limit = outputs[0].limit if inputs and outputs and not unknown else None
+    if limit is None or name not in (_SUMS if nan else _OVERFLOWS).split():
         return None
     return f"an overflow{' inside of the sum' * nan}: {outputs[0].dtype} ends at {limit:.6g}"
-
-
-def _of_infinities(name: str, inputs: Looks) -> str | None:
-    """Why infinities made a NaN."""
-    if name in ("_softmax", "_log_softmax"):
-        if inputs[0].pos_inf:
-            return "a score is +Inf: softmax subtracts the largest score, and Inf - Inf is NaN"
-        return "a row is masked whole: all its scores are -Inf"
-    zeros = [each for each in inputs if each.zeros]
-    if name == "mul" and zeros:
-        return f"0 times an infinity: {_zeros(zeros[0])}"
-    return _OF_INFINITIES.get(name)

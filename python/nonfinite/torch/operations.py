@@ -238,7 +238,10 @@ class Operations(private.TorchDispatchMode):
                 # The program wrote the backward of its own functions, which is on the stack.
                 if not isinstance(node, private.BackwardCFunction):
                     place = self.places.get(private.number_of(node))
-            shown = () if kind == INTENDED else self._looks(operands, before)
+            if kind == INTENDED:
+                # Of each mask in each step: a look at the tensors would cost time.
+                operands = [pair for pair in operands if not isinstance(pair[1], Tensor)]
+            shown = self._looks(operands, before)
             if is_number and (node := args[2].grad_fn) and node.name() == "LinalgSlogdetBackward0":
                 # Torch calls it `where(sign == -1, nan, logarithm)`.
                 operator, shown = "aten.logdet.default", (look("0", private.matrix_of(node)),)

@@ -234,7 +234,7 @@ def as_before(call: Call) -> Any:
 
 
 def mode_of(
-    call: Call, named: Named, where: Callable[[], Any], allowed: Collection[nn.Module]
+    call: Call, named: Named, where: Callable[[], Any], allowed: Collection[Any]
 ) -> Operations:
     """For a replay in forward."""
     whole = not call.inputs_bad()

@@ -3,6 +3,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 from torch import nn
 
@@ -28,7 +29,7 @@ def inside(module: nn.Module, running: Running) -> Iterator[None]:
 class Replays:
     """Runs calls of the modules of a model again."""
 
-    def __init__(self, model: nn.Module, allowed: Collection[nn.Module]) -> None:
+    def __init__(self, model: nn.Module, allowed: Collection[Any]) -> None:
         self._model, self._allowed = model, allowed
         self.running: Running | None = None
         """The replay that runs. The hooks of the watch tell it which modules begin and end."""
