@@ -5,26 +5,11 @@ from nonfinite.findings import NAN_FROM_INF, ORIGIN, Look
 # Left out where the watch does so already.
 ADVICE = "; watch with operations=True names the operation"
 CHANGED = "an input was changed in place" + ADVICE
-LOSS = (
-    "the loss is finite, and the gradient is bad where it enters the model: an operation outside "
-    "of the model is at fault" + ADVICE
-)
 LOSS_IS_BAD = (
     "the loss was bad before backward began, and the watch did not see which operation made it"
     + ADVICE
 )
 MASK = "these infinities, which the program made as told, reached the loss"
-RELEASED = (
-    "the model was called again before backward, and the inputs of this call are gone" + ADVICE
-)
-SYNCHRONISED = (
-    "a replay on one rank would wait in SyncBatchNorm for the others" + ADVICE
-)
-NOT_FOUND = "no replay gave a bad gradient" + ADVICE
-UNSEEN = (
-    "the watch saw no call of the model in this step and cannot replay it; call model(x), not "
-    "model.forward(x), and watch what torch.compile returned"
-)
 
 
 def failed(error: Exception) -> str:
@@ -51,21 +36,25 @@ def cause(
     kind: str, operator: str | None, inputs: tuple[Look, ...], outputs: tuple[Look, ...]
 ) -> str | None:
     """The common fault behind an operation, in a line. None if the numbers show none."""
-    name, _, node = (operator or "").partition(" in ")
+    name = operator or ""
     # "aten.log_.default" is a logarithm in place.
     name = name.split(".")[1].removesuffix("_") if "." in name else name
     bad = [each for each in inputs if each.bad]
     if kind == NAN_FROM_INF and name in ("_softmax", "_log_softmax"):
         masked = all(each.only_minus_inf for each in bad)
         return "a row is masked whole: all its scores are -Inf" if masked else None
-    if kind != ORIGIN or bad or not inputs:
+    if kind != ORIGIN or bad:
+        return None
+    if name in _SLOPES:
+        # On a device it is not known what the operation has kept.
+        kept = [each for each in inputs if each.name in ("self", "result")]
+        is_slope = not inputs or any(each.zeros for each in kept)
+        return f"the slope of {_SLOPES[name]} is infinite at 0" if is_slope else None
+    if not inputs:
         return None
     first, last, nan = inputs[0], inputs[-1], any(each.nan for each in outputs)
     zeros = f"input {last.name}" if last.name.isdecimal() else last.name
     zeros += f" has {last.zeros} zeros"
-    if node:
-        slope = _SLOPES.get(node) if any(each.zeros for each in inputs) else None
-        return slope and f"the slope of {slope} is infinite at 0"
     if name.startswith("nll_loss") and nan:
         return "all labels are ignored (ignore_index) or have weight 0, so the mean is 0 / 0"
     if name == "_ctc_loss":

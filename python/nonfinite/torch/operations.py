@@ -14,7 +14,7 @@ from nonfinite._native import Stats, stats
 from nonfinite.findings import ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, Look
 from nonfinite.torch import frames, private
 from nonfinite.torch.look import finite, is_away, is_plain, look, tensors, unknown
-from nonfinite.torch.report import BACKWARD, FORWARD
+from nonfinite.torch.report import FORWARD
 from nonfinite.torch.storages import Named, Storages, fills, name_of
 
 Before = Look | Stats
@@ -51,7 +51,7 @@ class Operations(private.TorchDispatchMode):
 
     `named` gives names to parameters and buffers, and `inputs` to what the model got. -Inf of such
     an input is a mask as long as nothing but -Inf comes of it. `where` says which module is
-    running, and `backward` whether the operation belongs to a backward pass. `whole`: the mode sees
+    running. Operations of a backward pass are not looked at. `whole`: the mode sees
     the program from the start, or the replay of a call with good inputs. A bad tensor that no
     operation made comes from outside then, as the targets of a loss do, and the first operation
     that reads it is an entry. Infinities that the modules `allowed` make are as told.
@@ -61,7 +61,6 @@ class Operations(private.TorchDispatchMode):
         self,
         named: Named,
         where: Callable[[], Any],
-        backward: Callable[[], bool],
         *,
         whole: bool = False,
         allowed: Collection[Any] = (),
@@ -73,13 +72,7 @@ class Operations(private.TorchDispatchMode):
         """The inputs of the model, while it is called."""
         self._named = named
         self._where = where
-        self._backward = backward
         self.causes = Storages[Cause]()
-        self.places: dict[int, frames.Line | None] = {}
-        """The line that made each node of autograd, by the number of the node."""
-        self.only_places = False
-        """Whether no tensor is looked at."""
-        self._next_node = 0
         self._found = 0
         if private.dynamo_is_loaded():
             # In a model that calls a compiled function Dynamo would compile the frame of
@@ -91,14 +84,6 @@ class Operations(private.TorchDispatchMode):
     def forget(self) -> None:
         """Nothing that was seen matters any longer."""
         self.causes.clear()
-        self.places.clear()
-
-    def forget_graph(self) -> None:
-        """There will be no backward through the nodes of autograd that were made so far. What made
-        a tensor bad that still exists is kept: a parameter, or a mask that the program uses again.
-        """
-        self.places.clear()
-        self.causes.forget_dead()
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -107,10 +92,6 @@ class Operations(private.TorchDispatchMode):
         return False
 
     supports_higher_order_operators = True
-
-    def __enter__(self) -> Any:
-        self._next_node = private.next_number()
-        return super().__enter__()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         # Inside of a compiled function Dynamo would compile the look.
@@ -124,14 +105,8 @@ class Operations(private.TorchDispatchMode):
 
     def _run(self, func: Any, args: Any, kwargs: Any) -> Any:
         """Runs an operation, and looks at its outputs."""
-        node = private.next_number()
-        if node != self._next_node:
-            # Autograd makes the node of an operation before the operation runs.
-            place = frames.caller()
-            self.places.update((number, place) for number in range(self._next_node, node))
-            self._next_node = node
         of = _OPERATORS.get(id(func)) or _operator(func)
-        if of.is_view or self.only_places:
+        if of.is_view or private.current_node() is not None:
             return func(*args, **kwargs)
         # What the operation changes is gone afterwards.
         before = [(each, _look_before(each)) for each in of.changed(args, kwargs)]
@@ -200,7 +175,7 @@ class Operations(private.TorchDispatchMode):
                 kind = INTENDED
             elif outside is not None:
                 kind, parameter = ENTRY, _place_of(outside, args, kwargs)
-        if kind is not None and self._where() in self._allowed and not self._backward():
+        if kind is not None and self._where() in self._allowed:
             if not any(each.nan for each in outputs):
                 kind, parameter = INTENDED, None
         only_minus_inf = all(each.only_minus_inf for each in outputs)
@@ -210,17 +185,11 @@ class Operations(private.TorchDispatchMode):
         known = cause is not None and cause.kind != INTENDED
         if kind == ENTRY or kind is not None and not known:
             operator = str(func)
-            node = private.current_node() if self._backward() else None
-            if node is not None:
-                operator += f" in {node.name()}"
-                # The program wrote the backward of its own functions, which is on the stack.
-                if not isinstance(node, private.BackwardCFunction):
-                    place = self.places.get(private.number_of(node))
             shown = () if kind == INTENDED else self._looks(func, args, kwargs, before)
-            phase = BACKWARD if self._backward() else FORWARD
             cause = Cause(
-                kind, operator, place, shown, outputs, self._where(), self._found, phase, parameter
-            )
+                kind, operator, place, shown, outputs, self._where(), self._found, FORWARD,
+                parameter,
+            )  # fmt: skip
             self._found += kind != INTENDED
         if cause is not None:
             for each in bad if outside is None else [*bad, outside]:
