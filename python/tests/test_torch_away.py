@@ -138,9 +138,9 @@ def test_waits_of_a_step(monkeypatch: pytest.MonkeyPatch) -> None:
         assert waits == []
         loss.backward()
     # When backward begins: operations outside, outputs of modules, the loss as a number. When
-    # backward ends: nodes outside, gradients. In each group the first one waits for the device. The
-    # look whether the loss is finite reads memory of the CPU here.
-    assert waits == ["tolist", "tolist", "__float__", "tolist", "tolist"]
+    # backward ends: gradients. The first one waits for the device. The look whether the loss is
+    # finite reads memory of the CPU here.
+    assert waits == ["tolist", "tolist", "__float__", "tolist"]
 
 
 class Flaky(nn.Module):

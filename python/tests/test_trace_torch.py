@@ -1,6 +1,7 @@
 """Tests of `nonfinite.torch.watch`."""
 
 import dataclasses
+import gc
 import os
 import subprocess
 import sys
@@ -12,11 +13,12 @@ import torch
 from torch import nn
 from torch_faults import (
     BACKWARD, FAULTS, INF, MODES, NAN, SOURCE, SUSPECTS, Blocks, Faulty, Logarithm, Norm, Of,
-    Random, Root, WithLayer, bad_input, bad_row, bad_weight, finding_of, line_of, operator_of,
+    Random, Root, WithLayer, bad_input, bad_row, bad_weight, finding_of, line_of,
 )  # fmt: skip
 
 from nonfinite.torch import UnsupportedError, watch
 from nonfinite.torch.look import look
+from nonfinite.torch.replay import Call
 
 HERE = Path(__file__)
 
@@ -100,7 +102,7 @@ def test_backward_of_the_loss(options):
 
     finding = finding_of(model, train, **options)
     assert (finding.phase, finding.line) == ("backward", line_of("loss", HERE))
-    assert finding.operator == operator_of("aten.div.Tensor in SqrtBackward0", options)
+    assert finding.operator == "SqrtBackward0"
 
 
 def test_autocast():
@@ -115,7 +117,6 @@ def test_autocast():
 
 @pytest.mark.parametrize("options", MODES, ids=str)
 def test_backward_after_autocast(options):
-    """Backward runs without autocast. The replay runs forward with it, as the program did."""
     model = nn.Sequential(nn.Linear(4, 4), Root(), nn.Linear(4, 4))
 
     def train():
@@ -126,7 +127,8 @@ def test_backward_after_autocast(options):
 
     finding = finding_of(model, train, **options)
     assert (finding.phase, finding.line) == ("backward", line_of("sqrt backward"))
-    assert finding.outputs[0].dtype == "bfloat16"
+    if not options.get("once_a_step"):
+        assert finding.outputs[0].dtype == "bfloat16"
 
 
 @pytest.fixture
@@ -137,7 +139,7 @@ def one_rank(tmp_path):
 
 
 def test_distributed_data_parallel(one_rank):
-    """The replay leaves DistributedDataParallel alone, so that the next steps work."""
+    """Backward ends before there is a finding, so that the next steps work."""
     inner = Faulty(Root())
     model = nn.parallel.DistributedDataParallel(inner)
     with watch(model, on_bad="record") as found:
@@ -151,16 +153,6 @@ def test_distributed_data_parallel(one_rank):
     assert run(nn.parallel.DistributedDataParallel(Faulty(Logarithm()))).line == line_of("log")
 
 
-def test_no_replay_waits_for_other_ranks():
-    model = Faulty(Root())
-    # It runs on the CPU in eval mode only, as an ordinary BatchNorm.
-    model.norm = nn.SyncBatchNorm(4).eval()
-    with watch(model, on_bad="record") as found:
-        model(torch.randn(3, 4)).sum().backward()
-    assert found.first.operator is None and "SyncBatchNorm" in found.first.note
-    assert found.first.phase == "backward"
-
-
 @pytest.mark.parametrize("options", [{}, {"once_a_step": True}], ids=str)
 def test_inputs_inside_the_model_are_not_kept(options):
     """Kept tensors cost a training step more than all looks: memory that autograd frees in backward
@@ -168,9 +160,10 @@ def test_inputs_inside_the_model_are_not_kept(options):
     model = nn.Sequential(nn.Linear(4, 4), nn.Sequential(nn.GELU(), nn.Linear(4, 4)))
     with watch(model, **options) as found:
         loss = model(torch.randn(3, 4)).sum()
-        outer, *inner = found._calls
+        [outer] = found._forward.waiting
         assert outer.module is model and len(outer.inputs()) == 1
-        assert len(inner) == 4 and not any(each.inputs() for each in inner)
+        assert not any(type(each) is Call and each.inputs() for each in gc.get_objects()
+                       if each is not outer)  # fmt: skip
         loss.backward()
 
 
@@ -240,19 +233,6 @@ def test_batch_norm_is_left_as_it_was():
     other(x)
     with watch(model, on_bad="record"):
         model(x)
-    for mine, theirs in zip(model.buffers(), other.buffers(), strict=True):
-        assert torch.equal(mine, theirs)
-
-
-def test_a_replay_in_backward_leaves_batch_norm_as_it_was():
-    torch.manual_seed(0)
-    model, other = (nn.Sequential(nn.BatchNorm1d(4), Root()) for _ in range(2))
-    x = torch.randn(8, 4)
-    x[:, 0] = 0
-    other(x)
-    with watch(model, on_bad="record") as found:
-        model(x).sum().backward()
-    assert found.first.phase == "backward" and found.first.operator is not None
     for mine, theirs in zip(model.buffers(), other.buffers(), strict=True):
         assert torch.equal(mine, theirs)
 
@@ -568,7 +548,7 @@ def test_several_calls_before_backward(train, flags, options):
     with watch(model, on_bad="record", **options) as found:
         train(model, flags)
     assert [each.line for each in found.findings] == [line_of("sometimes", HERE)]
-    assert found.first.operator == "aten.div.Tensor in SqrtBackward0"
+    assert found.first.operator == "SqrtBackward0"
 
 
 def test_calls_without_backward_are_released():
@@ -576,9 +556,8 @@ def test_calls_without_backward_are_released():
     with watch(model) as found:
         for _ in range(9):
             model(torch.ones(2, 4), False)
-        # Those of the last step, in which two modules were called.
-        assert len(found._calls) == 2
-    assert found._calls == []
+        assert len(found._forward.waiting) == 1
+    assert found._forward.waiting == []
 
 
 LOADED = """

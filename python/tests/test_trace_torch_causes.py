@@ -141,9 +141,10 @@ def test_a_tensor_that_is_not_seen_when_it_is_made(inside, options):
         assert (found.first.operator, found.first.kind) == ("aten._softmax.default", "NaN from Inf")
         assert found.first.line == line_of("attribute", HERE) and found.first.note is None
         return
-    told = "tensor 1 of the operation, made by the forward of SoftmaxBackward0, which was bad when"
+    told = f"tensor 1 of the operation, made by the forward of SoftmaxBackward0 in {HERE}:"
+    told += f"{line_of('attribute', HERE)}, which was bad when first looked at"
     assert (found.first.kind, found.first.operator) == ("entry", "aten.add.Tensor")
-    assert found.first.parameter.startswith(told) and "operations=True" in found.first.note
+    assert found.first.parameter == told and "operations=True" in found.first.note
 
 
 def test_a_device_is_asked_before_a_tensor_that_is_here(monkeypatch):

@@ -148,14 +148,13 @@ _RULES, _OF_INFINITIES = (
 
 def cause(kind: str, operator: str | None, inputs: Looks, outputs: Looks) -> str | None:
     """The common fault behind an operation, in a line. None if the numbers show none."""
-    name, _, node = (operator or "").partition(" in ")
-    if (node or name) in _SLOPES:
-        # On a device it is not known what the operation has kept.
+    if operator is None or "." not in operator:
+        # A node of autograd. On a device it is not known what the operation has kept.
         kept = [each for each in inputs if not each.name.startswith("gradient")]
-        is_slope = not inputs or any(each.zeros for each in kept)
-        return f"the slope of {_SLOPES[node or name]} is infinite at 0" if is_slope else None
+        slope = _SLOPES.get(operator or "") if not kept or any(each.zeros for each in kept) else None
+        return slope and f"the slope of {slope} is infinite at 0"
     # "aten._foreach_log_.default" is a logarithm in place, of several tensors.
-    name = name.split(".")[1].removesuffix("_").removeprefix("_foreach_") if "." in name else name
+    name = operator.split(".")[1].removesuffix("_").removeprefix("_foreach_")
     nan = any(each.nan for each in outputs)
     given = [each for each in inputs if each.nan or kind == INTENDED and each.bad]
     if given and kind in (ORIGIN, INTENDED):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import Module
 
 from nonfinite.torch import private
@@ -36,16 +36,6 @@ def gets_hooks(module: Module) -> bool:
     """Whether the outputs of a module are looked at. A replay runs a call with all calls inside, so
     modules around a DistributedDataParallel are left out, too."""
     return type(module) not in KEEP_FINITE and not any(map(is_parallel, module.modules()))
-
-
-def waits_for_others(module: Module) -> bool:
-    """Whether a replay on one rank would wait for the other ranks."""
-    return any(isinstance(each, nn.SyncBatchNorm) for each in module.modules())
-
-
-def owns(module: Module, parameter: Tensor) -> bool:
-    """Whether a parameter is one of the module itself, not of a module inside."""
-    return any(each is parameter for each in private.parameters_of(module).values())
 
 
 def eager(module: Module) -> Module:

@@ -7,26 +7,11 @@ from nonfinite.findings import ENTRY
 # Left out where the watch does so already.
 ADVICE = "; watch with operations=True names the operation"
 CHANGED = "an input was changed in place" + ADVICE
-LOSS = (
-    "the loss is finite, and the gradient is bad where it enters the model: an operation outside "
-    "of the model is at fault" + ADVICE
-)
 LOSS_IS_BAD = (
     "the loss was bad before backward began, and the watch did not see which operation made it"
     + ADVICE
 )
 MASK = "these values, which are meant (a number of the program, or `allow`), reached the {}"
-RELEASED = (
-    "the model was called again before backward, and the inputs of this call are gone" + ADVICE
-)
-SYNCHRONISED = (
-    "a replay on one rank would wait in SyncBatchNorm for the others" + ADVICE
-)
-NOT_FOUND = "no replay gave a bad gradient" + ADVICE
-UNSEEN = (
-    "the watch saw no call of the model in this step and cannot replay it; call model(x), not "
-    "model.forward(x), and watch what torch.compile returned"
-)
 
 
 def failed(error: Exception) -> str:

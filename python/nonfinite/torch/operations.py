@@ -13,7 +13,7 @@ from torch import Tensor
 
 from nonfinite._native import Stats, stats
 from nonfinite.findings import ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, Look
-from nonfinite.torch import frames, private
+from nonfinite.torch import frames, nodes, private
 from nonfinite.torch.look import finite, is_away, is_plain, look, number, tensors, unknown
 from nonfinite.torch.report import BACKWARD, FORWARD
 from nonfinite.torch.storages import Named, Storages, fills, name_of
@@ -40,6 +40,11 @@ class Cause:
     """Whether the operation reads a bad tensor that none of the operations before has made."""
 
     @property
+    def reads_bad(self) -> bool:
+        """Whether a node of autograd has kept what is bad."""
+        return self.phase == BACKWARD and any(each.bad for each in self.inputs)
+
+    @property
     def is_allowed(self) -> bool:
         """Whether a NaN is meant."""
         return self.kind == INTENDED and any(each.nan for each in self.outputs)
@@ -59,7 +64,7 @@ class Operations(private.TorchDispatchMode):
 
     `named` gives names to parameters and buffers, and `inputs` to what the model got. -Inf of such
     an input is a mask as long as nothing but -Inf comes of it. `where` says which module is
-    running, and `backward` whether the operation belongs to a backward pass. `whole`: the mode sees
+    running. Operations of a backward pass are not looked at. `whole`: the mode sees
     the program from the start, or the replay of a call with good inputs. A bad tensor that no
     operation made comes from outside then, as the targets of a loss do, and the first operation
     that reads it is an entry. What is bad in the modules and inputs `allowed` is meant.
@@ -69,7 +74,6 @@ class Operations(private.TorchDispatchMode):
         self,
         named: Named,
         where: Callable[[], Any],
-        backward: Callable[[], bool],
         *,
         whole: bool = False,
         allowed: Collection[Any] = (),
@@ -81,13 +85,7 @@ class Operations(private.TorchDispatchMode):
         """The inputs of the model, while it is called."""
         self._named = named
         self._where = where
-        self._backward = backward
         self.causes = Storages[Cause]()
-        self.places: dict[int, frames.Line | None] = {}
-        """The line that made each node of autograd, by the number of the node."""
-        self.only_places = False
-        """Whether no tensor is looked at."""
-        self._next_node = 0
         self._found = 0
         if private.dynamo_is_loaded():
             # In a model that calls a compiled function Dynamo would compile the frame of
@@ -99,14 +97,6 @@ class Operations(private.TorchDispatchMode):
     def forget(self) -> None:
         """Nothing that was seen matters any longer."""
         self.causes.clear()
-        self.places.clear()
-
-    def forget_graph(self) -> None:
-        """There will be no backward through the nodes of autograd that were made so far. What made
-        a tensor bad that still exists is kept: a parameter, or a mask that the program uses again.
-        """
-        self.places.clear()
-        self.causes.forget_dead()
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -115,10 +105,6 @@ class Operations(private.TorchDispatchMode):
         return False
 
     supports_higher_order_operators = True
-
-    def __enter__(self) -> Any:
-        self._next_node = private.next_number()
-        return super().__enter__()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         # Inside of a compiled function Dynamo would compile the look.
@@ -132,14 +118,8 @@ class Operations(private.TorchDispatchMode):
 
     def _run(self, func: Any, args: Any, kwargs: Any) -> Any:
         """Runs an operation, and looks at its outputs."""
-        node = private.next_number()
-        if node != self._next_node:
-            # Autograd makes the node of an operation before the operation runs.
-            place = frames.caller()
-            self.places.update((number, place) for number in range(self._next_node, node))
-            self._next_node = node
         of = _OPERATORS.get(id(func)) or _operator(func)
-        if of.is_view or self.only_places:
+        if of.is_view or private.current_node() is not None:
             return func(*args, **kwargs)
         # What the operation changes is gone afterwards.
         before = [(each, _look_before(each)) for each in of.changed(args, kwargs)]
@@ -219,12 +199,10 @@ class Operations(private.TorchDispatchMode):
         is_number = kind == ENTRY and _name(func) == "aten::where" and _is_number(outside)
         if is_number:
             kind, parameter, outside = ORIGIN, None, None
-        if kind is not None and self._where() in self._allowed and not self._backward():
+        if kind is not None and self._where() in self._allowed:
             kind, parameter = INTENDED, None
-        elif kind == INTENDED:
-            # Backward may read it, too.
-            outside = next((each for each, _ in inputs if self._is_meant(each)), None)
-            cause = cause if outside is None else None
+        elif kind == INTENDED and any(self._is_meant(each) for each, _ in inputs):
+            cause = None
         only_minus_inf = all(each.only_minus_inf for each in outputs)
         if kind is None and cause is not None and cause.is_mask_from_outside and not only_minus_inf:
             cause = replace(cause, kind=ENTRY, number=self._found)
@@ -232,23 +210,16 @@ class Operations(private.TorchDispatchMode):
         known = cause is not None and cause.kind != INTENDED
         if kind == ENTRY or kind is not None and not known:
             operator = str(func)
-            node = private.current_node() if self._backward() else None
-            if node is not None:
-                operator += f" in {node.name()}"
-                # The program wrote the backward of its own functions, which is on the stack.
-                if not isinstance(node, private.BackwardCFunction):
-                    place = self.places.get(private.number_of(node))
             if kind == INTENDED:
                 # Of each mask in each step: a look at the tensors would cost time.
                 operands = [pair for pair in operands if not isinstance(pair[1], Tensor)]
             shown = self._looks(operands, before)
             if is_number and (node := args[2].grad_fn) and node.name() == "LinalgSlogdetBackward0":
                 # Torch calls it `where(sign == -1, nan, logarithm)`.
-                operator, shown = "aten.logdet.default", (look("0", private.matrix_of(node)),)
-            phase = BACKWARD if self._backward() else FORWARD
+                operator, shown = "aten.logdet.default", (look("0", dict(private.saved(node))["A"]),)
             cause = Cause(
-                kind, operator, place, shown, outputs, self._where(), self._found, phase, parameter,
-                kind == ENTRY and outside is not None,
+                kind, operator, place, shown, outputs, self._where(), self._found, FORWARD,
+                parameter, kind == ENTRY and outside is not None,
             )  # fmt: skip
             self._found += kind != INTENDED
         if cause is not None:
@@ -343,8 +314,12 @@ RUNNING = ("running_mean", "running_var")
 def _place_of(tensor: Tensor, operands: list[tuple[str, Tensor | float]]) -> str:
     """The name of a tensor that no operation before has made, and that is no input of the model."""
     number = next((name for name, each in operands if each is tensor), "?")
-    node = "" if tensor.grad_fn is None else f", made by the forward of {tensor.grad_fn.name()}"
-    return f"tensor {number} of the operation{node}, which was bad when first looked at"
+    node, by = tensor.grad_fn, ""
+    if node is not None:
+        place = nodes.made(node).place
+        where = "" if place is None else f" in {place[0]}:{place[1]}"
+        by = f", made by the forward of {node.name()}{where}"
+    return f"tensor {number} of the operation{by}, which was bad when first looked at"
 
 
 def _is_number(tensor: Tensor | None) -> bool:

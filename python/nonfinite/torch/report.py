@@ -102,7 +102,12 @@ class BadOperation:
             lines.append(f"  first read in {self.phase} by {operation}")
         elif self.kind in WORDS:
             words = WORDS[self.kind]
-            if self.kind == ORIGIN and any(each.nan for each in self.inputs):
+            if self.kind == ORIGIN and self.phase == BACKWARD:
+                kept = any(each.bad for each in self.inputs)
+                words = "the gradient that comes in is finite, " + (
+                    "what the forward operation has kept is not" if kept else "the new one is not"
+                )
+            elif self.kind == ORIGIN and any(each.nan for each in self.inputs):
                 words = "the tensors are finite, the output is not"
             elif self.kind == ORIGIN and any(each.bad for each in self.inputs):
                 words = "the inputs have -Inf, the output has +Inf"
@@ -162,7 +167,7 @@ def made(
         rank=torch.distributed.get_rank() if distributed else None,
         parameter=found.parameter if found else None,
         cause=found and causes.cause(found.kind, found.operator, found.inputs, found.outputs),
-        bad_inputs=() if found and found.kind == ORIGIN else given,
+        bad_inputs=() if found and found.kind == ORIGIN and not found.reads_bad else given,
         note=note,
         history=history,
     )
