@@ -162,8 +162,8 @@ def test_inputs_inside_the_model_are_not_kept(options):
         loss = model(torch.randn(3, 4)).sum()
         [outer] = found._forward.waiting
         assert outer.module is model and len(outer.inputs()) == 1
-        assert not any(type(each) is Call and each.inputs() for each in gc.get_objects()
-                       if each is not outer)  # fmt: skip
+        kept = [each for each in gc.get_objects() if type(each) is Call and each.inputs()]
+        assert [each for each in kept if each.outermost() is outer] == [outer]
         loss.backward()
 
 
