@@ -28,7 +28,7 @@ def test_healthy_programs(name, options):
     with watch(model, on_bad="record", **options) as found:
         for _ in range(3):
             optimizer.zero_grad()
-            step()
+            step(model)
             assert gradients_are_finite(model), "the program is not healthy"
             optimizer.step()
     assert found.findings == [], str(found.first)
@@ -45,7 +45,7 @@ def test_the_first_node_on_the_way_is_named(fault, how, where, options):
     model, step = where(HOW[how](make))
     random = torch.get_rng_state()
     with watch(model, on_bad="record", **options) as found:
-        step()
+        step(model)
     assert not gradients_are_finite(model)
     [finding] = found.findings
     assert (finding.phase, finding.kind, finding.operator) == ("backward", "origin", node), finding

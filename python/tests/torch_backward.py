@@ -69,97 +69,75 @@ class Compute(nn.Module):
         return self.make(self.layers(x))
 
 
+def x():
+    return torch.randn(3, 4)
+
+
+def trains(model):
+    model(x()).sum().backward()
+
+
 def inside(make):
-    model = Compute(make)
-    return model, lambda: model(torch.randn(3, 4)).sum().backward()
+    return Compute(make), trains
 
 
 def outside(make):
-    model = mlp()
-    return model, lambda: make(model(torch.randn(3, 4))).sum().backward()
+    return mlp(), lambda model: make(model(x())).sum().backward()
 
 
 def relu_last():
     model = mlp(nn.ReLU())
     with torch.no_grad():
         model[2].bias.fill_(-100)
-    return model, lambda: model(torch.randn(3, 4)).sqrt().sum().backward()
+    return model
 
 
-def scaled():
-    model = mlp()
+def scaled(model):
     scaler = torch.amp.GradScaler("cpu", init_scale=2.0**10)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-
-    def step():
-        scaler.scale(dead(model(torch.randn(3, 4))).sqrt().sum()).backward()
-        scaler.step(optimizer)
-        scaler.update()
-
-    return model, step
+    scaler.scale(dead(model(x())).sqrt().sum()).backward()
+    scaler.step(optimizer)
+    scaler.update()
 
 
 def checkpointed(reentrant):
-    def make():
-        model = Compute(lambda y: checkpoint(SHAPES["sqrt of relu"], y, use_reentrant=reentrant))
-        return model, lambda: model(torch.randn(3, 4)).sum().backward()
-
-    return make
+    return Compute(lambda y: checkpoint(SHAPES["sqrt of relu"], y, use_reentrant=reentrant))
 
 
-def accumulated():
-    model = mlp()
-
-    def step():
-        for _ in range(3):
-            (dead(model(torch.randn(3, 4))).sqrt().mean() / 3).backward()
-
-    return model, step
+def accumulates(model):
+    for _ in range(3):
+        (dead(model(x())).sqrt().mean() / 3).backward()
 
 
-def retained():
-    model = mlp()
-
-    def step():
-        y = model(torch.randn(3, 4))
-        y.retain_grad()
-        loss = dead(y).sqrt().sum()
-        loss.backward(retain_graph=True)
-        loss.backward()
-
-    return model, step
+def retains(model):
+    y = model(x())
+    y.retain_grad()
+    loss = dead(y).sqrt().sum()
+    loss.backward(retain_graph=True)
+    loss.backward()
 
 
-def penalty():
-    model = mlp()
-
-    def step():
-        x = torch.randn(3, 4, requires_grad=True)
-        loss = (model(x) + SHAPES["sqrt of clamp"](model(x))).sum()
-        [slope] = torch.autograd.grad(loss, x, create_graph=True)
-        (loss + slope.square().sum()).backward()
-
-    return model, step
+def penalised(model):
+    given = x().requires_grad_()
+    loss = (model(given) + SHAPES["sqrt of clamp"](model(given))).sum()
+    [slope] = torch.autograd.grad(loss, given, create_graph=True)
+    (loss + slope.square().sum()).backward()
 
 
-def double_backward():
-    model = mlp()
-
-    def step():
-        loss = (model(torch.randn(3, 4)) ** 3).sum() + dead(model(torch.randn(3, 4))).sqrt().sum()
-        slopes = torch.autograd.grad(loss, list(model.parameters()), create_graph=True)
-        sum(each.square().sum() for each in slopes).backward()
-
-    return model, step
+def differentiates_twice(model):
+    loss = (model(x()) ** 3).sum() + dead(model(x())).sqrt().sum()
+    slopes = torch.autograd.grad(loss, list(model.parameters()), create_graph=True)
+    sum(each.square().sum() for each in slopes).backward()
 
 
 def compiled():
     torch._dynamo.reset()
-    model = torch.compile(Compute(SHAPES["sqrt of relu"]), backend="eager")
-    return model, lambda: model(torch.randn(3, 4)).sum().backward()
+    return torch.compile(Compute(SHAPES["sqrt of relu"]), backend="eager")
 
 
 class Sequences(nn.Module):
+    """An LSTM, padding, and the weight of the embedding in the head, too."""
+
     def __init__(self):
         super().__init__()
         self.embedding = nn.Embedding(9, 4, padding_idx=0)
@@ -170,15 +148,10 @@ class Sequences(nn.Module):
         return self.head(self.lstm(self.embedding(tokens))[0])
 
 
-def sequences():
-    """An LSTM, padding, and the weight of the embedding in the head, too."""
-    model, tokens = Sequences(), torch.tensor([[1, 2, 0, 0], [3, 4, 5, 0]])
-
-    def step():
-        logits = model(tokens[:, :-1])
-        F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), ignore_index=0).backward()
-
-    return model, step
+def predicts(model):
+    tokens = torch.tensor([[1, 2, 0, 0], [3, 4, 5, 0]])
+    logits = model(tokens[:, :-1]).flatten(0, 1)
+    F.cross_entropy(logits, tokens[:, 1:].flatten(), ignore_index=0).backward()
 
 
 class Attends(nn.Module):
@@ -186,64 +159,51 @@ class Attends(nn.Module):
         super().__init__()
         self.attention, self.norm = nn.MultiheadAttention(4, 2, batch_first=True), nn.LayerNorm(4)
 
-    def forward(self, x, padded):
+    def forward(self, x):
+        padded = torch.arange(4) > torch.tensor([[2], [1]])
         y = self.attention(x, x, x, key_padding_mask=padded, need_weights=False)[0]
-        return self.norm(x + y)[~padded]
+        return self.norm(x + y)[~padded].square()
 
 
-def attention():
-    model, padded = Attends(), torch.tensor([[False] * 3 + [True], [False] * 2 + [True] * 2])
-    return model, lambda: model(torch.randn(2, 4, 4), padded).square().sum().backward()
+def frozen(model):
+    """The gradient of the input is wanted."""
+    given = x().requires_grad_()
+    dead(model.requires_grad_(False)(given)).sqrt().sum().backward()
+    assert given.grad.isfinite().all()
 
 
-def adversary():
-    """The gradient of the input is wanted, and the model is frozen."""
-    model = mlp().requires_grad_(False)
-
-    def step():
-        x = torch.randn(3, 4, requires_grad=True)
-        dead(model(x)).sqrt().sum().backward()
-        assert x.grad.isfinite().all()
-
-    return model, step
+def two_losses(model):
+    y = model(x())
+    torch.autograd.backward([dead(y).sqrt().sum(), y.square().mean()])
 
 
-def two_losses():
-    model = mlp()
-
-    def step():
-        y = model(torch.randn(3, 4))
-        torch.autograd.backward([dead(y).sqrt().sum(), y.square().mean()])
-
-    return model, step
-
-
-def adversaries():
+def generates(model):
     """A generator and a discriminator."""
-    model, other = mlp(), mlp()
-
-    def step():
-        fake = model(torch.randn(3, 4))
-        dead(other(fake.detach())).sqrt().sum().backward()
-        dead(other(fake)).sqrt().sum().backward()
-
-    return model, step
+    other, fake = mlp(), model(x())
+    dead(other(fake.detach())).sqrt().sum().backward()
+    dead(other(fake)).sqrt().sum().backward()
 
 
-def norms():
-    model = nn.Sequential(nn.Conv1d(3, 4, 1), nn.BatchNorm1d(4), nn.ReLU(), nn.MaxPool1d(2))
-    return model, lambda: dead(model(torch.randn(2, 3, 4))).sqrt().sum().backward()
+def convolutions():
+    return nn.Sequential(nn.Conv1d(3, 4, 1), nn.BatchNorm1d(4), nn.ReLU(), nn.MaxPool1d(2))
 
 
+# What makes the model, and a step.
 HEALTHY = {
     **{f"{name}, inside": partial(inside, make) for name, make in SHAPES.items()},
     **{f"{name}, outside": partial(outside, make) for name, make in SHAPES.items()},
-    "relu inside, sqrt": relu_last,
-    "GradScaler": scaled, "checkpoint": checkpointed(False), "reentrant": checkpointed(True),
-    "accumulation": accumulated, "retain_graph": retained, "penalty": penalty,
-    "double backward": double_backward, "compiled": compiled, "LSTM": sequences,
-    "attention": attention, "adversary": adversary, "two losses": two_losses,
-    "GAN": adversaries, "norms": norms,
+    "relu inside": lambda: (relu_last(), lambda model: model(x()).sqrt().sum().backward()),
+    "GradScaler": lambda: (mlp(), scaled), "checkpoint": lambda: (checkpointed(False), trains),
+    "reentrant": lambda: (checkpointed(True), trains), "accumulation": lambda: (mlp(), accumulates),
+    "retain_graph": lambda: (mlp(), retains), "penalty": lambda: (mlp(), penalised),
+    "double backward": lambda: (mlp(), differentiates_twice),
+    "compiled": lambda: (compiled(), trains), "LSTM": lambda: (Sequences(), predicts),
+    "attention": lambda: (Attends(), lambda model: model(torch.randn(2, 4, 4)).sum().backward()),
+    "frozen": lambda: (mlp(), frozen), "two losses": lambda: (mlp(), two_losses),
+    "GAN": lambda: (mlp(), generates),
+    "convolutions": lambda: (
+        convolutions(), lambda model: dead(model(torch.randn(2, 3, 4))).sqrt().sum().backward()
+    ),
 }  # fmt: skip
 
 
