@@ -165,19 +165,6 @@ def test_a_replay_that_is_finite() -> None:
     assert "finite numbers" in finding.note
 
 
-@pytest.mark.usefixtures("away")
-def test_bad_gradient_of_a_parameter_is_shown() -> None:
-    model = nn.Sequential(nn.Linear(4, 4))
-    handle = model[0].weight.register_hook(lambda grad: grad.index_fill(0, torch.tensor(2), INF))
-    with watch(model, on_bad="record") as found:
-        # The hook of the watch runs behind the hook of the program.
-        model(torch.ones(3, 4)).sum().backward()
-    handle.remove()
-    [finding] = found.findings
-    assert finding.outputs[0].name == "gradient of 0.weight"
-    assert (finding.coordinate, finding.outputs[0].pos_inf) == ((2, 0), 4)
-
-
 class Log(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.log(x)  # fault: a log

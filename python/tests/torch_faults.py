@@ -223,12 +223,6 @@ class Embedded(nn.Module):
         return self.head(self.embedding(tokens))  # fault: embedding
 
 
-BACKWARD = [
-    ("sqrt backward", Root, "SqrtBackward0"),
-    ("norm backward", Norm, "SqrtBackward0"),
-]
-
-
 class Attention(nn.Module):
     """The attention reads the weight of `out_proj`, whose module is never called."""
 

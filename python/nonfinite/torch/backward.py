@@ -1,7 +1,7 @@
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
 """One backward pass: which nodes of autograd made bad gradients, and which was the first one."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,14 @@ HOOK = "register_hook"
 SUM = "each gradient is finite that comes in here, and their sum is not"
 
 
+# They give on what they got, and are not looked at.
+CARRIERS = {
+    "AliasBackward0", "CloneBackward0", "PermuteBackward0", "ReshapeAliasBackward0",
+    "SelectBackward0", "SqueezeBackward1", "TBackward0", "TransposeBackward0",
+    "UnsafeViewBackward0", "UnsqueezeBackward0", "ViewBackward0",
+}  # fmt: skip
+
+
 class Pass:
     """The nodes of autograd that a backward pass may come to, from `roots` on.
 
@@ -36,16 +44,17 @@ class Pass:
         """The nodes that give gradients to leaves, such as parameters."""
         self.flags = Flags()
         """The answers that stay on a device."""
-        self._walk(roots)
-        self._hooks: list[Any] = []
+        # To which several ways lead.
+        self._shared: set[Any] = set()
+        self._hooked: dict[Any, Any] = {}
         self._hook: Any = None
         # The node whose backward began a backward pass inside, as that of a checkpoint.
         self._around: dict[Any, Any] = {}
         # In the order of the pass: which of the gradients are bad that a node made.
         self._made: dict[Any, set[int]] = {}
-        self._got: set[Any] = set()
+        self._got: dict[Any, None] = {}
         self._looks: dict[Any, tuple[tuple[Look, ...], tuple[Look, ...]]] = {}
-        self._arrived: list[Any] = []
+        self._walk(roots)
 
     def _walk(self, roots: Iterable[Any]) -> list[Any]:
         """Adds the nodes behind roots. Returns the nodes of the roots."""
@@ -53,31 +62,42 @@ class Pass:
         todo = list(found)
         while todo:
             node = todo.pop()
-            if node not in self.nodes:
-                self.nodes[node] = None
-                following = node.next_functions
-                if not following and hasattr(node, "variable"):
-                    self.leaves.append(node)
-                todo += [each for each, _ in following if each is not None]
+            if node in self.nodes:
+                self._shared.add(node)
+                continue
+            self.nodes[node] = None
+            following = node.next_functions
+            if not following and hasattr(node, "variable"):
+                self.leaves.append(node)
+            todo += [each for each, _ in following if each is not None]
         return found
 
     def begin(self, later: bool) -> None:
         """The nodes remember from now on. `later`: the answers stay on the device."""
         self._hook = self._ask if later else self._look
-        self._hooks = [node.register_hook(self._hook) for node in self.nodes]
+        self._add(self.nodes)
 
     def goes_on(self, roots: Iterable[Any]) -> None:
         """A node of this pass runs a backward pass inside."""
         known, around = len(self.nodes), private.current_node()
         self._around.update((each, around) for each in self._walk(roots))
-        new = list(self.nodes)[known:]
-        self._hooks += [node.register_hook(self._hook) for node in new]
+        self._add(list(self.nodes)[known:])
+
+    def _add(self, new: Iterable[Any]) -> None:
+        for node in new:
+            if node.name() not in CARRIERS and (node.next_functions or self._may_change(node)):
+                self._hooked[node] = node.register_hook(self._hook)
+
+    def _may_change(self, leaf: Any) -> bool:
+        """Whether a leaf may get another gradient than the one node before it made: a sum, or what
+        a hook of the program returns."""
+        return leaf in self._shared or bool(private.hooks_of(leaf.variable))
 
     def end(self) -> None:
         """Lets go of the nodes, which otherwise would keep their hooks, and the hooks the nodes."""
-        for each in self._hooks:
+        for each in self._hooked.values():
             each.remove()
-        self._hooks.clear()
+        self._hooked.clear()
         self.nodes.clear()
 
     def _look(self, made: Sequence[Tensor | None], got: Sequence[Tensor | None]) -> None:
@@ -115,35 +135,54 @@ class Pass:
                 self.flags.ask(each, partial(self._has_made, node, number))
 
     def _has_got(self, node: Any) -> None:
-        self._got.add(node)
-        if not node.next_functions:
-            self._arrived.append(node)
+        self._got[node] = None
 
     def _has_made(self, node: Any, number: int) -> None:
         self._made.setdefault(node, set()).add(number)
 
-    def first(self, wanted: Iterable[tuple[Any, Tensor]]) -> tuple[Cause, str | None] | None:
+    def first(
+        self, wanted: Iterable[tuple[Any, Tensor | None]], inputs: Sequence[Any]
+    ) -> tuple[Cause, str | None] | None:
         """What made the first bad gradient on the way to a bad gradient that the program wanted:
-        that of a leaf, or one of those in `wanted`, each with what it is the gradient of. With a
-        note. None if all are finite."""
-        asked = [(nodes.node_of(of), grad) for of, grad in wanted]
-        bad: list[Any] = []
+        one of those in `wanted`, each with what it is the gradient of, or that of a leaf, if there
+        are `inputs` of one of them. With a note. None if all are finite."""
+        asked = [(nodes.node_of(of), grad) for of, grad in wanted if grad is not None]
+        bad: list[tuple[Any, Tensor]] = []
         for node, grad in asked:
             self.flags.ask(grad, partial(bad.append, (node, grad)))
         self.flags.answer()
-        ends = [*self._arrived, *(node for node, _ in bad)]
-        if not ends:
+        if not bad and not self._made and not self._got:
             return None
         fed: dict[Any, list[tuple[Any, int]]] = {}
         for node in self.nodes:
             for number, (after, _) in enumerate(node.next_functions):
                 fed.setdefault(after, []).append((node, number))
-        first = min(self._origins(ends, fed), key=self._time)
-        grads = [(self._title(node), node.variable.grad) for node in self._arrived]
+        way = partial(self._above, fed)
+        leaves = self.leaves
+        if inputs:
+            leaves = [each for each in map(nodes.node_of, inputs) if each in self.leaves]
+        arrived = [each for each in leaves
+                   if (each in self._got if each in self._hooked else way(each))]  # fmt: skip
+        ends = [*arrived, *(node for node, _ in bad)]
+        if not ends:
+            return None
+        first = min(_origins(ends, way), key=self._time)
+        grads = [(self._title(node), node.variable.grad) for node in arrived]
         grads += [(self._title(node), grad) for node, grad in bad]
         # Of those on a device nothing else is left.
         shown = [look(title, grad) for title, grad in grads if grad is not None]
         return self._cause(first, len(fed.get(first, ())), tuple(shown[:1]))
+
+    def _above(self, fed: Mapping[Any, list[tuple[Any, int]]], node: Any) -> list[Any]:
+        """The nodes that gave bad gradients to a node, through carriers."""
+        found = []
+        for each, number in fed.get(node, ()):
+            if each not in self._hooked:
+                found += self._above(fed, each)
+            elif number in self._made.get(each, ()):
+                found.append(each)
+        around = self._around.get(node)
+        return found if around is None else found + self._above(fed, around)
 
     def _title(self, node: Any) -> str:
         """What the gradient is that a node got."""
@@ -156,23 +195,6 @@ class Pass:
         """When a node made a bad gradient: those that made none come last."""
         times = {each: number for number, each in enumerate(self._made)}
         return times.get(node, len(times))
-
-    def _origins(self, ends: list[Any], fed: dict[Any, list[tuple[Any, int]]]) -> Iterator[Any]:
-        """The nodes on the ways to the ends which got no bad gradient from another node."""
-        todo, seen = list(ends), set()
-        while todo:
-            node = todo.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            above, place = [], node
-            while place is not None:
-                above += [each for each, number in fed.get(place, ())
-                          if number in self._made.get(each, ())]  # fmt: skip
-                place = self._around.get(place)
-            todo += above
-            if not above:
-                yield node
 
     def _cause(self, node: Any, ways: int, shown: tuple[Look, ...]) -> tuple[Cause, str | None]:
         """What a finding says of the first node, to which `ways` lead."""
@@ -193,3 +215,16 @@ class Pass:
             inputs = ()
         outputs = outputs or shown
         return Cause(kind, name, place, inputs, outputs, module, 0, BACKWARD, parameter), note
+
+
+def _origins(ends: list[Any], way: Callable[[Any], list[Any]]) -> Iterator[Any]:
+    """The nodes on the ways to the ends which got no bad gradient from another node."""
+    todo, seen = list(ends), set()
+    while todo:
+        node = todo.pop()
+        if node not in seen:
+            seen.add(node)
+            above = way(node)
+            todo += above
+            if not above:
+                yield node

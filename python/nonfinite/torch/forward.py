@@ -62,7 +62,8 @@ class Forward:
     def enter(self) -> None:
         """The watch is entered."""
         self.called.clear()
-        self._places = self._later is not False and any(map(self.is_later, self._model.parameters()))
+        some = self._model.parameters()
+        self._places = bool(self._later) or any(map(self.is_later, some))
 
     def leave(self) -> None:
         """The watch is left. Torch calls no hook of a module that ends by KeyboardInterrupt."""
@@ -73,10 +74,15 @@ class Forward:
         """Whether the answer about a tensor stays on the device."""
         return is_away(tensor) if self._later is None else self._later
 
+    def call(self) -> Call | None:
+        """The innermost call of a module that runs in this thread."""
+        stack = self._stack.open
+        return stack[-1] if stack else None
+
     def module(self) -> nn.Module | None:
         """The innermost module that runs in this thread."""
-        stack = self._stack.open
-        return stack[-1].module if stack else None
+        call = self.call()
+        return None if call is None else call.module
 
     def is_busy(self) -> bool:
         """Whether a call of a module runs, or a replay."""

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.autograd.graph import get_gradient_edge
 
 from nonfinite.torch import frames, private
+from nonfinite.torch.replay import Call
 
 
 class Made(list[str]):
@@ -51,11 +52,17 @@ def hooked(parameter: Tensor) -> frames.Line | None:
     return next(((each.co_filename, each.co_firstlineno) for each in codes if each), None)
 
 
-class Nodes:
-    """Notes where each node is made. `module` says which module runs."""
+def _is_torchs(module: nn.Module) -> bool:
+    """Whether a module is one of torch. All nodes inside have the line of the call then: modules of
+    the program that it calls are calls of their own."""
+    return type(module).__module__.startswith("torch.nn.")
 
-    def __init__(self, module: Callable[[], nn.Module | None]) -> None:
-        self._module = module
+
+class Nodes:
+    """Notes where each node is made. `call` says which call of a module runs."""
+
+    def __init__(self, call: Callable[[], Call | None]) -> None:
+        self._call = call
         self._theirs: Any = None
         self._before = (False, True)
         self._known: dict[tuple[frames.Line | None, nn.Module | None], Made] = {}
@@ -76,8 +83,21 @@ class Nodes:
         if private.keeps_stacks():
             # torch.compile traces, and asks for stacks of its own.
             return self._theirs()
-        key = frames.caller(), self._module()
-        found = self._known.get(key)
+        call = self._call()
+        return self._made(frames.caller(), None) if call is None else self._inside(call)
+
+    def _inside(self, call: Call) -> Made:
+        if call.made is not None:
+            return call.made
+        if not _is_torchs(call.module):
+            return self._made(frames.caller(), call.module)
+        above = call.parent if call.parent and _is_torchs(call.parent.module) else None
+        place = self._inside(above).place if above else frames.caller()
+        call.made = self._made(place, call.module)
+        return call.made
+
+    def _made(self, place: frames.Line | None, module: nn.Module | None) -> Made:
+        found = self._known.get((place, module))
         if found is None:
-            found = self._known[key] = Made(*key)
+            found = self._known[place, module] = Made(place, module)
         return found

@@ -1,10 +1,11 @@
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
-"""What a program computes between the calls of its models and backward, and where backward begins."""
+"""What a program computes between its models and backward, and how backward begins."""
 
 import functools
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import torch
@@ -20,6 +21,7 @@ from nonfinite.torch.storages import Named
 
 # A program that never runs backward may make bad tensors all the time.
 MANY = 100_000
+RETAIN = "retain_grad"
 
 
 class Watching(Protocol):
@@ -118,7 +120,7 @@ class Outside:
     def __init__(self) -> None:
         self._watches: list[Watching] = []
         self._mode: _Window | None = None
-        self._nodes = Nodes(self._module)
+        self._nodes = Nodes(self._call)
         self._passes: list[Pass] = []
         # The tensors inside of a graph whose gradients the program keeps.
         self._retained: list[weakref.ref[Tensor]] = []
@@ -139,7 +141,7 @@ class Outside:
                 self._ours = self._entered(self._theirs)
                 private.set_run_backward(self._ours)
             self._nodes.begin()
-            Tensor.retain_grad = self._retaining(Tensor.retain_grad)
+            setattr(Tensor, RETAIN, self._retaining(Tensor.retain_grad))
         self._watches.append(watch)
         self._name()
 
@@ -150,13 +152,16 @@ class Outside:
         self._name()
         if not self._watches:
             self._nodes.end()
-            del Tensor.retain_grad
+            delattr(Tensor, RETAIN)
         self._end()
 
-    def _module(self) -> Any:
-        """The module of a watched model that runs in this thread."""
-        running = (each.forward.module() for each in self._watches)
-        return next((each for each in running if each is not None), None)
+    def _call(self) -> Any:
+        """The call of a module of a watched model that runs in this thread."""
+        for watch in self._watches:
+            call = watch.forward.call()
+            if call is not None:
+                return call
+        return None
 
     def _retaining(self, original: Callable[[Tensor], None]) -> Callable[[Tensor], None]:
         """`retain_grad` of torch, which notes the tensor."""
@@ -257,8 +262,9 @@ class Outside:
             seen = Pass(roots, self._names)
             reached = self._begin(seen, [each for each in roots if isinstance(each, Tensor)])
             try:
-                result = original(*given, **named)
-                self._judge(seen, reached, zip(inputs, result or (), strict=False))
+                with self._without_modes():
+                    result = original(*given, **named)
+                self._judge(seen, reached, inputs, result)
             finally:
                 seen.end()
                 if seen in self._passes:
@@ -296,19 +302,33 @@ class Outside:
         return reached
 
     def _judge(
-        self, seen: Pass, reached: list[Watching], results: Iterable[tuple[Any, Tensor | None]]
+        self, seen: Pass, reached: list[Watching], inputs: Sequence[Any], results: Any
     ) -> None:
-        """Backward has ended without an error, and maybe with results."""
+        """Backward has ended without an error. `inputs`: of what the program wanted gradients, if
+        not of all leaves. `results`: the gradients, if backward has not added them to the inputs.
+        """
         if seen not in self._passes:
             return
         pairs = ((ref, ref()) for ref in self._retained)
         alive = [(ref, each) for ref, each in pairs if each is not None]
         self._retained = [ref for ref, _ in alive]
-        kept = [(each, each.grad) for _, each in alive if each.grad_fn in seen.nodes]
-        found = seen.first((of, grad) for of, grad in (*results, *kept) if grad is not None)
+        kept = [each for _, each in alive if each.grad_fn in seen.nodes]
+        if results is None:
+            kept += [each for each in inputs if isinstance(each, Tensor) and not each.is_leaf]
+        wanted = [*zip(inputs, results or (), strict=False), *((each, each.grad) for each in kept)]
+        found = seen.first(wanted, inputs)
         if found is not None:
             for watch in reached:
                 watch.bad(*found)
+
+    @contextmanager
+    def _without_modes(self) -> Iterator[None]:
+        """Operations of backward are not looked at, so they need not pass by our modes."""
+        if all(isinstance(each, Operations) for each in private.modes()):
+            with private.without_modes():
+                yield
+        else:
+            yield
 
 
 outside = Outside()

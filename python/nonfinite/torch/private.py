@@ -91,6 +91,8 @@ TorchDispatchMode = _private("utils._python_dispatch.TorchDispatchMode")
 modes = _private("utils._python_dispatch._get_current_dispatch_mode_stack")
 modes_on = _private("_C._len_torch_dispatch_stack")
 """How many modes are on the stack."""
+without_modes = _private("utils._python_dispatch._disable_current_modes")
+"""Sets all modes aside for a while."""
 OpOverload = _private("_ops.OpOverload")
 schema = attrgetter("_schema")
 """The schema of an OpOverload."""

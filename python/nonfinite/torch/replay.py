@@ -24,8 +24,9 @@ class Call:
     """One call of a module in a step.
 
     A call inside another one lets go of its inputs when it ends. The outermost call keeps its
-    inputs until backward ends, and may run again from these. Tensors that are kept longer than autograd keeps them cost time: backward gets new pages of the
-    system instead of memory that it has freed.
+    inputs until backward ends, and may run again from these. Tensors that are kept longer than
+    autograd keeps them cost time: backward gets new pages of the system instead of memory that it
+    has freed.
     """
 
     module: nn.Module
@@ -45,6 +46,8 @@ class Call:
     """Of the outermost call: whether the look at operations outside of the model goes on."""
     outputs: list[weakref.ref[Tensor]] = field(default_factory=list)
     """The outputs of the outermost call that have gradients."""
+    made: Any = None
+    """Where the nodes of autograd are made that this call makes, if all have one line."""
     mask: Cause | None = None
     """What made the infinities in the outputs, if these are as told."""
     returns: "Call | None" = None
