@@ -344,7 +344,6 @@ def test_a_fault_that_scaling_has_not_made_says_nothing_of_a_scaler():
         scaler.scale(model(X).mean()).backward()
         scaler.scale((model(X) * 0 - 1).log().mean()).backward()
     assert found.first.note is None, found.first.note
-    del scaler
     with watch(model, on_bad="record") as found:
         (model(X).sum() * 1e35 * 65536).backward()
     assert found.first.note is None, found.first.note

@@ -151,8 +151,9 @@ def cause(kind: str, operator: str | None, inputs: Looks, outputs: Looks) -> str
     if operator is None or "." not in operator:
         # A node of autograd. On a device it is not known what the operation has kept.
         kept = [each for each in inputs if not each.name.startswith("gradient")]
-        slope = _SLOPES.get(operator or "") if not kept or any(each.zeros for each in kept) else None
-        return slope and f"the slope of {slope} is infinite at 0"
+        slope = _SLOPES.get(operator or "")
+        at_zero = not kept or any(each.zeros for each in kept)
+        return f"the slope of {slope} is infinite at 0" if slope and at_zero else None
     # "aten._foreach_log_.default" is a logarithm in place, of several tensors.
     name = operator.split(".")[1].removesuffix("_").removeprefix("_foreach_")
     nan = any(each.nan for each in outputs)

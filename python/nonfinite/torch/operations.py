@@ -216,7 +216,8 @@ class Operations(private.TorchDispatchMode):
             shown = self._looks(operands, before)
             if is_number and (node := args[2].grad_fn) and node.name() == "LinalgSlogdetBackward0":
                 # Torch calls it `where(sign == -1, nan, logarithm)`.
-                operator, shown = "aten.logdet.default", (look("0", dict(private.saved(node))["A"]),)
+                matrix = dict(private.saved(node))["A"]
+                operator, shown = "aten.logdet.default", (look("0", matrix),)
             cause = Cause(
                 kind, operator, place, shown, outputs, self._where(), self._found, FORWARD,
                 parameter, kind == ENTRY and outside is not None,
