@@ -13,7 +13,7 @@ from torch import Tensor
 
 from nonfinite._native import Stats, stats
 from nonfinite.findings import ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, Look
-from nonfinite.torch import frames, nodes, private
+from nonfinite.torch import frames, private
 from nonfinite.torch.look import finite, is_away, is_plain, look, number, tensors, unknown
 from nonfinite.torch.report import BACKWARD, FORWARD
 from nonfinite.torch.storages import Named, Storages, fills, name_of
@@ -315,9 +315,10 @@ RUNNING = ("running_mean", "running_var")
 def _place_of(tensor: Tensor, operands: list[tuple[str, Tensor | float]]) -> str:
     """The name of a tensor that no operation before has made, and that is no input of the model."""
     number = next((name for name, each in operands if each is tensor), "?")
-    node, by = tensor.grad_fn, ""
+    node: Any = tensor.grad_fn
+    by = ""
     if node is not None:
-        place = nodes.made(node).place
+        place = getattr(node.metadata.get(private.STACK), "place", None)
         where = "" if place is None else f" in {place[0]}:{place[1]}"
         by = f", made by the forward of {node.name()}{where}"
     return f"tensor {number} of the operation{by}, which was bad when first looked at"
