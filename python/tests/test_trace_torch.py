@@ -306,15 +306,6 @@ def test_transformer_of_torch():
     assert finding.parameter == "layers.1.linear1.bias"
 
 
-def test_frozen_and_shared_modules():
-    shared = nn.Linear(4, 4)
-    model = nn.Sequential(shared, nn.ReLU(), shared, Root(), shared)
-    shared.weight.requires_grad_(False)
-    finding = finding_of(model, lambda: model(torch.randn(3, 4)).sum().backward())
-    assert (finding.phase, finding.module) == ("backward", "3")
-    assert finding.line == line_of("sqrt backward")
-
-
 @pytest.mark.parametrize(
     "name,make,x,gradient,module,operator", SUSPECTS, ids=lambda each: str(each)[:20]
 )
