@@ -103,8 +103,9 @@ def test_backward_after_autocast(options):
 
     finding = finding_of(model, train, **options)
     assert (finding.phase, finding.line) == ("backward", line_of("sqrt backward"))
-    if not options.get("once_a_step"):
-        assert finding.outputs[0].dtype == "bfloat16"
+    # Where the answers stay on the device, the gradient of the weight is shown.
+    shown = finding.outputs[0]
+    assert shown.dtype == ("bfloat16" if shown.name == "output 0" else "float32")
 
 
 @pytest.fixture
