@@ -103,8 +103,9 @@ def test_backward_after_autocast(options):
 
     finding = finding_of(model, train, **options)
     assert (finding.phase, finding.line) == ("backward", line_of("sqrt backward"))
-    if not options.get("once_a_step"):
-        assert finding.outputs[0].dtype == "bfloat16"
+    # Where the answers stay on the device, the gradient of the weight is shown.
+    shown = finding.outputs[0]
+    assert shown.dtype == ("bfloat16" if shown.name == "output 0" else "float32")
 
 
 @pytest.fixture
@@ -304,15 +305,6 @@ def test_transformer_of_torch():
     finding = run(model.train(), x)
     assert (finding.kind, finding.module) == ("entry", "layers.1.linear1")
     assert finding.parameter == "layers.1.linear1.bias"
-
-
-def test_frozen_and_shared_modules():
-    shared = nn.Linear(4, 4)
-    model = nn.Sequential(shared, nn.ReLU(), shared, Root(), shared)
-    shared.weight.requires_grad_(False)
-    finding = finding_of(model, lambda: model(torch.randn(3, 4)).sum().backward())
-    assert (finding.phase, finding.module) == ("backward", "3")
-    assert finding.line == line_of("sqrt backward")
 
 
 @pytest.mark.parametrize(

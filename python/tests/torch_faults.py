@@ -258,18 +258,6 @@ class Recurrent(nn.Module):
         return first * 1e30 + self.cell(x)
 
 
-class Branches(nn.Module):
-    """A module and an operation of the caller read the same tensor: the operation is at fault."""
-
-    def __init__(self):
-        super().__init__()
-        self.one, self.two = nn.Linear(4, 4), nn.Linear(4, 4)
-
-    def forward(self, x):
-        x = self.one(x)
-        return self.two(x) + (x * 0).sqrt()  # fault: branch backward
-
-
 class Regression(nn.Module):
     def __init__(self):
         super().__init__()
@@ -295,7 +283,6 @@ SUSPECTS = [
     ("attention backward", Attention, ONES * 1e10, 3e33, "attention", "Addmm"),
     ("tied backward", Tied, TOKENS, 1e30, "head", "Mm"),
     ("recurrent backward", Recurrent, ONES, 1e8, "cell", "Mm"),
-    ("branch backward", Branches, ONES, 1, "", "Sqrt"),
 ]
 
 

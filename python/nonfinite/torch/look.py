@@ -152,7 +152,7 @@ def finite(tensor: Tensor) -> bool:
     if numbers is None:
         return True
     numbers = numbers.float() if numbers.itemsize == 1 else numbers
-    if numbers.is_cpu and numbers.is_contiguous():
+    if numbers.is_cpu:
         return all_finite(numbers)
     if math.isfinite(total(numbers).item()):
         return True

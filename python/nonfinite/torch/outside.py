@@ -6,7 +6,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -22,30 +22,6 @@ from nonfinite.torch.storages import Named
 # A program that never runs backward may make bad tensors all the time.
 MANY = 100_000
 RETAIN = "retain_grad"
-
-
-class Watching(Protocol):
-    """What a watch is for this module."""
-
-    names: Named
-
-    @property
-    def forward(self) -> Any:
-        """Its `Forward`."""
-
-    def is_reached(self, backward: Pass) -> bool:
-        """Whether a backward pass comes to the model."""
-
-    def begins(self, roots: list[Tensor], bad: list[Tensor], seen: Operations | None) -> None:
-        """Backward begins with `roots`, of which some may be bad. `seen`: the operations outside of
-        the models."""
-
-    def bad(self, found: Cause, note: str | None) -> None:
-        """A gradient is bad that the program wanted, and the loss is finite."""
-
-    def ends(self, reached: bool, keeps: bool, creates: bool) -> None:
-        """Backward ends. `reached`: whether it came to the model. `keeps`: the graph. `creates`: a
-        graph of the gradients, which are a part of the step then."""
 
 
 def in_backward() -> bool:
@@ -114,11 +90,12 @@ class Outside:
     several models: the first watch that is entered replaces the function of torch that begins
     backward, and the last one puts it back.
 
-    Operations are looked at in the thread that entered the first watch only.
+    Operations are looked at in the thread that entered the first watch only. What is called a watch
+    here is its `Gradients`.
     """
 
     def __init__(self) -> None:
-        self._watches: list[Watching] = []
+        self._watches: list[Any] = []
         self._mode: _Window | None = None
         self._nodes = Nodes(self._call)
         self._passes: list[Pass] = []
@@ -130,7 +107,7 @@ class Outside:
         self._ours: Any = None
         self._names: dict[int, list[tuple[str, Tensor]]] = {}
 
-    def join(self, watch: Watching) -> None:
+    def join(self, watch: Any) -> None:
         """A watch is entered."""
         self.close()
         if not self._watches:
@@ -145,7 +122,7 @@ class Outside:
         self._watches.append(watch)
         self._name()
 
-    def leave(self, watch: Watching) -> None:
+    def leave(self, watch: Any) -> None:
         """A watch is left."""
         self.close()
         self._watches.remove(watch)
@@ -287,7 +264,7 @@ class Outside:
             if node in each.nodes and all(type(root) is Tensor for root in roots):
                 each.goes_on(roots)
 
-    def _begin(self, seen: Pass, roots: list[Tensor]) -> list[Watching]:
+    def _begin(self, seen: Pass, roots: list[Tensor]) -> list[Any]:
         """Looks at the roots. Returns the watches to whose models backward comes."""
         bad = [each for each in roots if not finite(each)]
         # -Inf of some elements is a mask.
@@ -302,7 +279,7 @@ class Outside:
         return reached
 
     def _judge(
-        self, seen: Pass, reached: list[Watching], inputs: Sequence[Any], results: Any
+        self, seen: Pass, reached: list[Any], inputs: Sequence[Any], results: Any
     ) -> None:
         """Backward has ended without an error. `inputs`: of what the program wanted gradients, if
         not of all leaves. `results`: the gradients, if backward has not added them to the inputs.
