@@ -11,7 +11,7 @@ use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive};
 
-use crate::model::reader::Refused;
+use crate::model::reader::{Refused, truncated};
 use crate::model::{Checksum, Decode, source};
 
 /// A member of an archive.
@@ -62,10 +62,47 @@ fn bad(why: impl fmt::Display) -> Refused {
 /// If the archive is not whole, or if names repeat or members overlap: a small archive of members
 /// that overlap can inflate for hours.
 pub fn read(bytes: &[u8]) -> Result<Archive, Refused> {
-    read_one(bytes).map_err(|error| match is_followed(bytes) {
-        true => format!("{error}; archives one behind the other are not read").into(),
-        false => error,
+    read_one(bytes).map_err(|error| match (is_followed(bytes), cut(bytes)) {
+        (true, _) => format!("{error}; archives one behind the other are not read").into(),
+        (false, Some(why)) => format!("{error}: {why}").into(),
+        (false, None) => error,
     })
+}
+
+/// How an archive is truncated: its end is missing, where the directory and a record of 22 bytes
+/// are. The members before say how many bytes are missing, if their headers have their lengths.
+fn cut(bytes: &[u8]) -> Option<String> {
+    let missing = |end: usize, what: String| {
+        let why = format!("{what} ends behind the file");
+        (end > bytes.len()).then(|| truncated(bytes.len() as u64, end as u64, why))
+    };
+    if let Some(record) = bytes.windows(4).rposition(|window| window == b"PK\x05\x06") {
+        return missing(record + 22, "the record at its end".to_owned());
+    }
+    let mut rest = bytes.strip_prefix(b"PK\x03\x04");
+    let number = |bytes: &[u8], range: Range<usize>| {
+        bytes.get(range)?.iter().rev().try_fold(0usize, |number, &byte| {
+            number.checked_mul(256)?.checked_add(byte.into())
+        })
+    };
+    while let Some(header) = rest {
+        let at = bytes.len() - header.len();
+        let lengths = [14..18, 22..24, 24..26].map(|range| number(header, range));
+        let [Some(mut size), Some(name), Some(more)] = lengths else { break };
+        // The first of more fields has lengths of 64 bits.
+        if size == u32::MAX as usize {
+            size = number(header, 26 + name + 12..26 + name + 20).unwrap_or(size);
+        }
+        let end = (at + 26 + name + more).saturating_add(size);
+        let name = header.get(26..26 + name).map(source::text).unwrap_or_default();
+        if let Some(why) = missing(end, format!("member {name:?}")) {
+            return Some(why);
+        }
+        rest = bytes[end..].strip_prefix(b"PK\x03\x04");
+    }
+    let why = "its directory is missing, which stands at the end of an archive";
+    let is_one = bytes.starts_with(b"PK\x03\x04");
+    is_one.then(|| format!("truncated: the file has {} bytes, and {why}", bytes.len()))
 }
 
 /// Whether an archive without a comment seems to end before another archive.

@@ -24,9 +24,9 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::model::reader::{Contents, Read, Reader};
+use crate::model::reader::{Contents, Read, Reader, Refused};
 use crate::model::source::{Sequence, open};
-use crate::model::{Error, FileFormat, Input, ReadAt, is_text};
+use crate::model::{Error, FileFormat, Input, ReadAt, is_text, text_of};
 
 /// The row of each format. The first whose `begins` says yes reads a file.
 static READERS: &[&Reader] = &[
@@ -43,6 +43,9 @@ static READERS: &[&Reader] = &[
 
 /// The bytes at the beginning that are enough to tell apart the formats with a header there.
 const BEGINNING: usize = 16;
+
+/// The bytes that show what kind of text a file is.
+const TEXT: usize = 512;
 
 /// Bytes of a header read at a time.
 const HEADER: usize = 64 << 10;
@@ -105,7 +108,10 @@ impl FileFormat {
             return Err(Error::NotRead(what));
         }
         Self::detect(bytes, path).ok_or_else(|| match no_format(bytes) {
-            Error::Unknown { known } if is_text(bytes) => Error::Text { known },
+            Error::Unknown { known } if is_text(bytes) => {
+                let what = text_of(&bytes[..bytes.len().min(TEXT)]);
+                Error::Text { known, what: what.unwrap_or_else(|| "text".to_owned()) }
+            }
             Error::Unknown { known } => match signatures::picture(bytes) {
                 Some(what) => Error::Picture(what),
                 None => path
@@ -127,6 +133,26 @@ impl FileFormat {
     /// # Errors
     /// [`Error`] if the file is not whole or not valid, or cannot be read.
     pub(crate) fn read(self, source: &dyn ReadAt, path: Option<&Path>) -> Result<Contents, Error> {
+        self.try_read(source, path).map_err(|error| match error {
+            Error::Refused { error, .. } => Error::refused(self, self.told(source, error)),
+            error => error,
+        })
+    }
+
+    /// The error of the reader. If the file is text, such as the page of a server in its place, the
+    /// error says so. An index is text by itself, so the error of its reader stays.
+    fn told(self, source: &dyn ReadAt, error: Refused) -> Refused {
+        let mut beginning = vec![0; TEXT.min(source.length())];
+        let text = source.read_exact_at(&mut beginning, 0).ok().and_then(|()| text_of(&beginning));
+        match text {
+            Some(text) if index::of_shards(self).is_some() => format!("{error}: this is {text}"),
+            Some(text) => format!("not a {self} file: this is {text}"),
+            None => return error,
+        }
+        .into()
+    }
+
+    fn try_read(self, source: &dyn ReadAt, path: Option<&Path>) -> Result<Contents, Error> {
         match self.reader()?.read {
             Read::Header(read) => {
                 let mut header = BufReader::with_capacity(HEADER, Sequence::new(source, 0));

@@ -14,7 +14,7 @@ use ::safetensors::{Dtype, SafeTensorError};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IntoDeserializer, MapAccess, Visitor, value};
 
-use crate::model::reader::{Read, Reader};
+use crate::model::reader::{Read, Reader, truncated};
 use crate::model::{self, ByteOrder, Content, Data, FileFormat, Tensor};
 
 impl FileFormat {
@@ -44,14 +44,20 @@ const MAX_HEADER: u64 = 100_000_000;
 #[non_exhaustive]
 pub enum Error {
     /// The file is too short for the length field of the header.
-    #[error("too short for a .safetensors file")]
+    #[error("truncated: too short for a .safetensors file, which begins with a length of 8 bytes")]
     Truncated,
     /// The header is longer than the reference implementation accepts.
     #[error("bad .safetensors header: {0} bytes are too many")]
     HeaderTooLong(u64),
     /// The file ends before the header does.
-    #[error("the file ends before its header of {0} bytes does")]
-    TruncatedHeader(u64),
+    #[error("{}", truncated(*.has, *.header,
+        format_args!("the file ends before its header of {header} bytes does")))]
+    TruncatedHeader {
+        /// The bytes of the header.
+        header: u64,
+        /// How many of them the file has.
+        has: u64,
+    },
     /// The header is not UTF-8.
     #[error("bad .safetensors header: {0}")]
     Utf8(#[source] Utf8Error),
@@ -62,7 +68,8 @@ pub enum Error {
     #[error("bad .safetensors header: two tensors of the name {0:?}")]
     RepeatedName(String),
     /// The data of this tensor ends behind the end of the file.
-    #[error("tensor {name:?} ends at byte {end} of the data, the file has {data}")]
+    #[error("{}", truncated(*.data as u64, *.end as u64,
+        format_args!("tensor {name:?} ends at byte {end} of the data, the file has {data}")))]
     Offsets {
         /// The name of the tensor.
         name: String,
@@ -112,8 +119,9 @@ fn read(stream: &mut dyn io::Read, file: usize) -> Result<Vec<Tensor>, Error> {
     // The memory grows with the bytes that are there, not with the claimed length.
     let mut text = Vec::new();
     let read = stream.take(length).read_to_end(&mut text);
-    if !read.is_ok_and(|count| count as u64 == length) {
-        return Err(Error::TruncatedHeader(length));
+    let has = read.map_or(0, |count| count as u64);
+    if has < length {
+        return Err(Error::TruncatedHeader { header: length, has });
     }
     // The header was within the file, unless another process has cut the file.
     let start = size_of::<u64>() + text.len();
@@ -132,11 +140,9 @@ fn describe(header: Vec<u8>, start: usize, data: usize) -> Result<Vec<Tensor>, E
     if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         return Err(Error::RepeatedName(pair[0].0.clone()));
     }
-    for (name, info) in &entries {
-        let end = info.data_offsets.1;
-        if end > data {
-            return Err(Error::Offsets { name: name.clone(), end, data });
-        }
+    let last = entries.iter().max_by_key(|(_, info)| info.data_offsets.1);
+    if let Some((name, info)) = last.filter(|(_, info)| info.data_offsets.1 > data) {
+        return Err(Error::Offsets { name: name.clone(), end: info.data_offsets.1, data });
     }
     entries.sort_by_key(|(_, info)| info.data_offsets);
     let end = entries.last().map_or(0, |(_, info)| info.data_offsets.1);
