@@ -33,6 +33,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -173,7 +174,10 @@ impl FileTally {
 
     /// The tally as that of a shard with these tensors. None if the shard had others.
     fn of_shard(mut self, file: &Path, tensors: &[Tensor]) -> Option<Self> {
-        self.tensors.iter_mut().for_each(|(it, _)| it.description.file = Some(file.to_owned()));
+        let file: Arc<Path> = file.into();
+        for (it, _) in &mut self.tensors {
+            Arc::make_mut(&mut it.description).file = Some(Arc::clone(&file));
+        }
         FullDescription::are_of(self.tensors.iter().map(|(it, _)| it), tensors).then_some(self)
     }
 }

@@ -158,7 +158,7 @@ fn describe(header: Vec<u8>, start: usize, data: usize) -> Result<Vec<Tensor>, E
             Some(Entry { dtype, shape, .. }) => {
                 let why = format!("dtype {dtype:?} is not known to this version");
                 let Tensor { description, data, .. } = tensor;
-                let name = description.name.unwrap_or_default();
+                let name = description.name.clone().unwrap_or_default();
                 Tensor::new(name, dtype, shape, Content::Unreadable(why.into()), data)
             }
         })

@@ -1,7 +1,7 @@
 //! Checksums of parts of a file.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::error::Error;
@@ -28,9 +28,9 @@ impl Checksum {
     }
 
     /// The path or URL of the file with the part. None for the input.
-    pub(crate) fn file(&self) -> Option<PathBuf> {
+    pub(crate) fn file(&self) -> Option<Arc<Path>> {
         // Bytes in memory are no file beside the input.
-        self.other.as_deref()?.file().map(Path::to_owned)
+        self.other.as_deref()?.file().map(Arc::from)
     }
 }
 
@@ -41,14 +41,14 @@ impl Checksum {
 /// [`Error::Checksum`] if the checksum of a part of the input is wrong.
 pub(crate) fn verified(
     name: &str,
-    file: Option<PathBuf>,
+    file: Option<Arc<Path>>,
     is_right: bool,
 ) -> Result<Option<FullDescription>, Error> {
     match file {
         _ if is_right => Ok(None),
         Some(file) => {
             let why = "the checksum is wrong".to_owned();
-            Ok(Some(FullDescription::damaged(name.to_owned(), file, why)))
+            Ok(Some(FullDescription::damaged(name, file, why)))
         }
         None => Err(Error::Checksum { name: name.to_owned() }),
     }

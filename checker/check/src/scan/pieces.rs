@@ -39,9 +39,8 @@ impl TensorTallies {
     }
 
     /// The tally of the bytes of a tensor, for lint.
-    pub(crate) fn take_byte_tally(&mut self, tensor: usize) -> ByteTally {
-        let bytes = self.tallies[tensor].as_mut().and_then(|tally| tally.bytes.take());
-        bytes.map(|bytes| *bytes).unwrap_or_default()
+    pub(crate) fn take_byte_tally(&mut self, tensor: usize) -> Option<Box<ByteTally>> {
+        self.tallies[tensor].as_mut()?.bytes.take()
     }
 
     /// Tallies that were made elsewhere, each of a whole tensor.

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +32,7 @@ pub struct Plan {
 pub(super) struct PlannedChecksum {
     pub(super) name: String,
     /// The file that the part is in, if that is not the file of the plan.
-    pub(super) other: Option<PathBuf>,
+    pub(super) other: Option<Arc<Path>>,
     /// Bytes.
     pub(super) length: u64,
     pub(super) crc: u32,
@@ -103,7 +104,7 @@ impl Plan {
                 Target::Tensor(index) => {
                     let (tensor, kind) = (&tensors[index], kind(index));
                     let (file, place) = plan.place(tensor, piece)?;
-                    let (name, content) = (tensor.label(), Some(tensor.content.clone()));
+                    let (name, content) = (tensor.label().to_owned(), Some(tensor.content.clone()));
                     PlannedPiece { file, of, name, content, asked, kind, place }
                 }
                 Target::Checksum(index) => {

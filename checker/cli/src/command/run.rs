@@ -167,7 +167,7 @@ impl<'a> Run<'a> {
         let has_finite =
             |tensor: &TensorReport| tensor.stats.as_ref().is_some_and(|stats| stats.min.is_some());
         let shown = |tensor: &&TensorReport| tensor.is_bad() || clean_too && has_finite(tensor);
-        if !report.tensors.iter().any(|tensor| shown(&tensor)) {
+        if !report.tensors.iter().any(|tensor| shown(&&**tensor)) {
             return Vec::new();
         }
         natural::ordered(&report.tensors).into_iter().filter(shown).collect()

@@ -11,6 +11,7 @@ mod header;
 
 use std::borrow::Cow;
 use std::io::{self, Read as _};
+use std::sync::Arc;
 
 use self::dtype::Dtype;
 pub(crate) use self::dtype::content;
@@ -154,11 +155,11 @@ impl Array {
     }
 
     /// The array as a tensor of this name, with this data.
-    pub(crate) fn tensor(self, name: Option<String>, data: Data) -> Tensor {
+    pub(crate) fn tensor(self, name: Option<&str>, data: Data) -> Tensor {
         let layout = if self.fortran_order { Layout::ColumnMajor } else { Layout::RowMajor };
         let Dtype { name: dtype, content, .. } = self.dtype;
-        let mut tensor = Tensor::new(String::new(), dtype, self.shape, content, data);
-        tensor.description.name = name;
+        let mut tensor = Tensor::new("", dtype, self.shape, content, data);
+        tensor.described().name = name.map(Arc::from);
         Tensor { layout, ..tensor }
     }
 }

@@ -293,7 +293,7 @@ impl<'a> Walk<'a> {
         if self.tensors.len() == MAX_TENSORS {
             return Err(bad(format_args!("more than {MAX_TENSORS} tensors")));
         }
-        self.names += tensor.name.as_ref().map_or(0, String::len);
+        self.names += tensor.label().len();
         if self.names > self.input.bytes.len().saturating_mul(MAX_NAMES) {
             return Err(bad(format_args!("names of more than {MAX_NAMES} times the model")));
         }

@@ -142,7 +142,7 @@ impl Parts {
         let mut tensor = Tensor::new(name.clone(), found.dtype, found.shape, content, nothing);
         let unit = tensor.unit();
         // The rules of lint read bytes, which may be codes or scales.
-        let is_bytes = matches!(tensor.dtype.as_str(), "uint8" | "int8");
+        let is_bytes = matches!(&*tensor.dtype, "uint8" | "int8");
         if !tensor.is_scanned() && !is_bytes {
             self.tensors.push(tensor);
             return Ok(());
@@ -155,8 +155,8 @@ impl Parts {
                 return Ok(());
             }
             StorageData::LeftOut => {
-                tensor.description.is_left_out = true;
-                tensor.description.shape = vec![0];
+                tensor.described().is_left_out = true;
+                tensor.described().shape = vec![0];
                 self.tensors.push(tensor);
                 return Ok(());
             }
