@@ -81,9 +81,11 @@ fn cut(bytes: &[u8]) -> Option<String> {
     }
     let mut rest = bytes.strip_prefix(b"PK\x03\x04");
     let number = |bytes: &[u8], range: Range<usize>| {
-        bytes.get(range)?.iter().rev().try_fold(0usize, |number, &byte| {
-            number.checked_mul(256)?.checked_add(byte.into())
-        })
+        bytes
+            .get(range)?
+            .iter()
+            .rev()
+            .try_fold(0usize, |number, &byte| number.checked_mul(256)?.checked_add(byte.into()))
     };
     while let Some(header) = rest {
         let at = bytes.len() - header.len();

@@ -159,7 +159,12 @@ impl FileFormat {
                 let tensors = read(&mut header, source.length(), path);
                 tensors.map(Contents::from).map_err(|error| Error::refused(self, error))
             }
-            Read::Whole(_) => self.contents(Input { bytes: source.bytes()?, path }),
+            Read::Whole(_) => {
+                let contents = self.contents(Input { bytes: source.bytes()?, path });
+                // The check reads the data of the tensors again, piece by piece.
+                source.release(0..source.length());
+                contents
+            }
         }
     }
 

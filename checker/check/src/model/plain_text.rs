@@ -37,9 +37,9 @@ pub(crate) fn text_of(beginning: &[u8]) -> Option<String> {
     if text.is_empty() || text.contains('\0') || odd * 10 > text.chars().count() {
         return None;
     }
-    let is_page = ["<!doctype html", "<html"].iter().any(|tag| {
-        text.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag))
-    });
+    let is_page = ["<!doctype html", "<html"]
+        .iter()
+        .any(|tag| text.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag)));
     let what = match text.as_bytes()[0] {
         b'<' if is_page => "an HTML page, as a server sends for a login or an error,",
         b'<' => "XML, as a server sends for an error,",

@@ -17,7 +17,7 @@ use crate::command::args::{Form, Lint};
 use crate::command::github;
 use crate::command::session::Session;
 use crate::command::text_width::wrap;
-use crate::status::{complain, finish};
+use crate::status::{complain, finish, finish_check};
 
 /// The most findings of a rule that are printed. A document has all.
 const MOST: usize = 10;
@@ -73,7 +73,7 @@ fn check_and_print(arguments: &Lint, out: &mut impl Write) -> Result<u8, u8> {
         }
         Form::Auto | Form::Lines | Form::Table => print(&linted, form, &session, out),
     };
-    Ok(finish(written, status))
+    Ok(finish_check(written, status))
 }
 
 /// Complains about files that were not looked at.

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
-use crate::write::{Entry, gguf, npy, safetensors_text};
+use crate::write::{Entry, gguf, npy, safetensors, safetensors_text};
+use crate::zip::zip;
 use crate::{Run, TestFile, file};
 
 const GIB: u64 = 1 << 30;
@@ -17,12 +18,55 @@ fn sparse(name: &str, header: &[u8], data: u64) -> TestFile {
     path
 }
 
-/// Checks a file in a process that has this many KiB of addresses.
-fn limited(kib: u32, option: &str, path: &Path) -> Run {
-    let script = format!(r#"ulimit -v {kib} && exec "$0" check --threads 2 "$1" "$2""#);
+/// Runs a command on a file in a process that has this many KiB of addresses.
+fn limited(kib: usize, arguments: &str, path: &Path) -> Run {
+    let script = format!(r#"ulimit -v {kib} && exec "$0" {arguments} --threads 2 "$1""#);
     let program = env!("CARGO_BIN_EXE_nonfinite");
-    let command = Command::new("sh").args(["-c", &script, program, option]).arg(path).output();
+    let command = Command::new("sh").args(["-c", &script, program]).arg(path).output();
     command.expect("a shell starts").into()
+}
+
+/// What the command takes for itself, in KiB of addresses.
+const ITSELF: usize = 65_536;
+
+/// A tensor takes 1 KiB at most, in its reader, its report and the rules of lint. Each is empty, so
+/// that the file is as short as its description, and each is a finding of lint.
+#[test]
+fn memory_of_many_tensors() {
+    const COUNT: usize = 60_000;
+    let names: Vec<_> =
+        (0..COUNT).map(|index| format!("model.layers.{index}.mlp.weight")).collect();
+    let of_safetensors = |name| Entry { name, kind: "F32", shape: &[0], data: &[] };
+    let of_gguf = |name| Entry { name, kind: 0, shape: &[0], data: &[] };
+    let [text, binary] = [&names; 2].map(|names| names.iter().map(String::as_str));
+    let array = npy("<f4", &[0], false, &[]);
+    let members: Vec<_> = names.iter().map(|name| (name.as_str(), &array[..])).collect();
+    let graph = names.iter().flat_map(|name| {
+        let tensor: [&[u8]; 4] =
+            [b"\x08\0\x10\x01\x42", &[name.len() as u8], name.as_bytes(), b"\x4a\0"];
+        let tensor = tensor.concat();
+        [&[0x2A, tensor.len() as u8], &tensor[..]].concat()
+    });
+    let graph: Vec<u8> = graph.collect();
+    let length = [0, 7, 14, 21].map(|shift| (graph.len() >> shift) as u8 | 0x80);
+    for path in [
+        file("x.safetensors", &safetensors(&text.map(of_safetensors).collect::<Vec<_>>())),
+        file("x.gguf", &gguf(&binary.map(of_gguf).collect::<Vec<_>>(), false, &[])),
+        file("x.npz", &zip(&members)),
+        file("x.onnx", &[b"\x08\x08\x3A", &length[..], &[0], &graph].concat()),
+    ] {
+        let own = path.metadata().expect("it was written").len() as usize >> 10;
+        for (command, status) in [("check", 0), ("lint", 1)] {
+            let run = limited(ITSELF + own + COUNT, command, &path);
+            assert_eq!(
+                (run.status, run.err.as_str()),
+                (status, ""),
+                "{command} {}",
+                path.display()
+            );
+            assert!(run.out.contains(&format!("{COUNT} tensors")), "{}", run.out);
+        }
+    }
 }
 
 /// Files of a GiB are checked by a process that has 300 MB of addresses, so of memory as well.
@@ -39,7 +83,7 @@ fn less_memory_than_the_file() {
     ];
     for path in files {
         for option in ["--stats", "--json"] {
-            let run = limited(300_000, option, &path);
+            let run = limited(300_000, &format!("check {option}"), &path);
             assert_eq!((run.status, run.err.as_str()), (0, ""), "{option} {}", path.display());
         }
     }
@@ -54,7 +98,7 @@ fn less_memory_than_the_claim() {
         file("claim.npy", b"\x93NUMPY\x02\0\xFF\xFF\xFF\xFF{'descr'"),
         file("claim.safetensors", &safetensors_text(header, &[0; 8])),
     ] {
-        let run = limited(65_536, "--stats", &claim);
+        let run = limited(ITSELF, "check --stats", &claim);
         assert_eq!((run.status, run.err.lines().count()), (2, 1), "{}", run.err);
     }
 }

@@ -40,6 +40,7 @@ pub(super) fn all<'a>(
         scales::of_matrix(&mut found, matrix);
         codes::of_matrix(&mut found, matrix);
     }
+    (0..model.tensors.len()).for_each(|index| codes::overflow_of_blocks(&mut found, index));
     scales::of_cache(&mut found);
     content::all(&mut found);
     found.findings
