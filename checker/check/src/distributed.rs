@@ -152,14 +152,14 @@ fn file_tally(
     source: &dyn ReadAt,
     format: FileFormat,
     tensors: &[Tensor],
-    tallies: TensorTallies,
+    mut tallies: TensorTallies,
     options: &Options,
 ) -> Result<FileTally, Error> {
     let places = places(source, tensors, &tallies, options)?;
     let described = tensors.iter().map(FullDescription::of).enumerate();
     Ok(FileTally {
         format: format.name().to_owned(),
-        tensors: described.map(|(index, it)| (it, tallies.tally(index))).collect(),
+        tensors: described.map(|(index, it)| (it, tallies.take(index))).collect(),
         places,
         damaged: tallies.damaged,
         other_files: other_files(tensors),

@@ -11,7 +11,7 @@ use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive};
 
-use crate::model::reader::{Refused, truncated};
+use crate::model::reader::{Refused, repeated, truncated};
 use crate::model::{Checksum, Decode, source};
 
 /// A member of an archive.
@@ -70,41 +70,34 @@ pub fn read(bytes: &[u8]) -> Result<Archive, Refused> {
 }
 
 /// How an archive is truncated: its end is missing, where the directory and a record of 22 bytes
-/// are. The members before say how many bytes are missing, if their headers have their lengths.
+/// are. The headers of members before say how many bytes are missing, if they have lengths.
 fn cut(bytes: &[u8]) -> Option<String> {
-    let missing = |end: usize, what: String| {
-        let why = format!("{what} ends behind the file");
-        (end > bytes.len()).then(|| truncated(bytes.len() as u64, end as u64, why))
+    const MEMBER: &[u8] = b"PK\x03\x04";
+    let missing = |end: usize, what: &str| {
+        (end > bytes.len()).then(|| truncated(bytes.len() as u64, end as u64, what))
     };
     if let Some(record) = bytes.windows(4).rposition(|window| window == b"PK\x05\x06") {
-        return missing(record + 22, "the record at its end".to_owned());
+        return missing(record + 22, "its last record ends behind the file");
     }
-    let mut rest = bytes.strip_prefix(b"PK\x03\x04");
-    let number = |bytes: &[u8], range: Range<usize>| {
-        bytes
-            .get(range)?
-            .iter()
-            .rev()
-            .try_fold(0usize, |number, &byte| number.checked_mul(256)?.checked_add(byte.into()))
-    };
-    while let Some(header) = rest {
-        let at = bytes.len() - header.len();
-        let lengths = [14..18, 22..24, 24..26].map(|range| number(header, range));
-        let [Some(mut size), Some(name), Some(more)] = lengths else { break };
-        // The first of more fields has lengths of 64 bits.
-        if size == u32::MAX as usize {
-            size = number(header, 26 + name + 12..26 + name + 20).unwrap_or(size);
-        }
-        let end = (at + 26 + name + more).saturating_add(size);
-        let name = header.get(26..26 + name).map(source::text).unwrap_or_default();
-        if let Some(why) = missing(end, format!("member {name:?}")) {
+    let mut at = 0;
+    while let Some(header) = bytes.get(at..).filter(|rest| rest.starts_with(MEMBER)) {
+        let number = |range: Range<usize>| {
+            let bytes = header.get(range)?.iter().rev();
+            Some(bytes.fold(0, |number: usize, &byte| number << 8 | usize::from(byte)))
+        };
+        let lengths = number(26..28).zip(number(28..30));
+        // A length of 64 bits is in the first of more fields, behind the name.
+        let long = |name| number(name + 42..name + 50);
+        let Some((name, more)) = lengths else { break };
+        let size = number(18..22).filter(|&size| size < 0xFFFF_FFFF).or_else(|| long(name));
+        at = size.unwrap_or(0).saturating_add(at + 30 + name + more);
+        if let Some(why) = missing(at, "a member ends behind the file") {
             return Some(why);
         }
-        rest = bytes[end..].strip_prefix(b"PK\x03\x04");
     }
     let why = "its directory is missing, which stands at the end of an archive";
-    let is_one = bytes.starts_with(b"PK\x03\x04");
-    is_one.then(|| format!("truncated: the file has {} bytes, and {why}", bytes.len()))
+    let is_archive = bytes.starts_with(MEMBER);
+    is_archive.then(|| format!("truncated: the file has {} bytes, and {why}", bytes.len()))
 }
 
 /// Whether an archive without a comment seems to end before another archive.
@@ -143,7 +136,9 @@ fn read_one(bytes: &[u8]) -> Result<Archive, Refused> {
             members.push(Member { name, method, range, size, crc });
         }
     }
-    find_repeated_name(&members)?;
+    if let Some(name) = repeated(members.iter().map(|member| &*member.name)) {
+        return Err(bad(format_args!("two members of the name {name:?}")));
+    }
     find_overlap(&members)?;
     let place = |at| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
     Ok(Archive { members, range: place(begin)..place(archive.end_offset()) })
@@ -172,15 +167,6 @@ pub(crate) fn checksums(members: &[Member]) -> Vec<Checksum> {
 /// A member is larger than this machine can address, or a stored member has two different sizes.
 fn bad_size(name: &str) -> Refused {
     bad(format_args!("invalid size of member {name:?}"))
-}
-
-fn find_repeated_name(members: &[Member]) -> Result<(), Refused> {
-    let mut names: Vec<_> = members.iter().map(|member| &member.name).collect();
-    names.sort_unstable();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(bad(format_args!("two members of the name {:?}", pair[0]))),
-        None => Ok(()),
-    }
 }
 
 fn find_overlap(members: &[Member]) -> Result<(), Refused> {

@@ -24,7 +24,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::model::reader::{Contents, Read, Reader, Refused};
+use crate::model::reader::{Contents, Read, Reader};
 use crate::model::source::{Sequence, open};
 use crate::model::{Error, FileFormat, Input, ReadAt, is_text, text_of};
 
@@ -53,6 +53,13 @@ const HEADER: usize = 64 << 10;
 /// No row of the table fits.
 pub(crate) fn unknown() -> Error {
     Error::Unknown { known: FileFormat::all().map(FileFormat::name).collect() }
+}
+
+/// What a file is and how it begins, if it is text, such as the page of a server in its place.
+fn text(source: &dyn ReadAt) -> Option<String> {
+    let mut beginning = vec![0; TEXT.min(source.length())];
+    source.read_exact_at(&mut beginning, 0).ok()?;
+    text_of(&beginning)
 }
 
 /// The reason if no row of the table fits bytes with this beginning.
@@ -109,8 +116,7 @@ impl FileFormat {
         }
         Self::detect(bytes, path).ok_or_else(|| match no_format(bytes) {
             Error::Unknown { known } if is_text(bytes) => {
-                let what = text_of(&bytes[..bytes.len().min(TEXT)]);
-                Error::Text { known, what: what.unwrap_or_else(|| "text".to_owned()) }
+                Error::Text { known, what: text(&bytes).unwrap_or_else(|| "text".to_owned()) }
             }
             Error::Unknown { known } => match signatures::picture(bytes) {
                 Some(what) => Error::Picture(what),
@@ -133,27 +139,7 @@ impl FileFormat {
     /// # Errors
     /// [`Error`] if the file is not whole or not valid, or cannot be read.
     pub(crate) fn read(self, source: &dyn ReadAt, path: Option<&Path>) -> Result<Contents, Error> {
-        self.try_read(source, path).map_err(|error| match error {
-            Error::Refused { error, .. } => Error::refused(self, self.told(source, error)),
-            error => error,
-        })
-    }
-
-    /// The error of the reader. If the file is text, such as the page of a server in its place, the
-    /// error says so. An index is text by itself, so the error of its reader stays.
-    fn told(self, source: &dyn ReadAt, error: Refused) -> Refused {
-        let mut beginning = vec![0; TEXT.min(source.length())];
-        let text = source.read_exact_at(&mut beginning, 0).ok().and_then(|()| text_of(&beginning));
-        match text {
-            Some(text) if index::of_shards(self).is_some() => format!("{error}: this is {text}"),
-            Some(text) => format!("not a {self} file: this is {text}"),
-            None => return error,
-        }
-        .into()
-    }
-
-    fn try_read(self, source: &dyn ReadAt, path: Option<&Path>) -> Result<Contents, Error> {
-        match self.reader()?.read {
+        let read = match self.reader()?.read {
             Read::Header(read) => {
                 let mut header = BufReader::with_capacity(HEADER, Sequence::new(source, 0));
                 let tensors = read(&mut header, source.length(), path);
@@ -165,7 +151,17 @@ impl FileFormat {
                 source.release(0..source.length());
                 contents
             }
-        }
+        };
+        read.map_err(|error| match (error, text(source)) {
+            // An index is text by itself.
+            (Error::Refused { error, .. }, Some(what)) if index::of_shards(self).is_some() => {
+                Error::refused(self, format!("{error}: this is {what}"))
+            }
+            (Error::Refused { .. }, Some(what)) => {
+                Error::refused(self, format!("not a {self} file: this is {what}"))
+            }
+            (error, _) => error,
+        })
     }
 
     /// The format of a file, by its first bytes or its name.

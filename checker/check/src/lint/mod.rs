@@ -203,9 +203,7 @@ impl Linter {
                 onnx_scale: is_in(onnx.as_ref(), |onnx| &onnx.scales, &described)
                     .then_some(of_blocks),
                 described,
-                byte_tally: tallies
-                    .take_byte_tally(index)
-                    .map_or_else(|| Arc::clone(&unseen), Arc::from),
+                byte_tally: tallies.bytes.remove(&index).unwrap_or_else(|| Arc::clone(&unseen)),
             }
         }));
         Ok(report)

@@ -34,6 +34,13 @@ pub(crate) fn truncated(has: u64, wants: u64, why: impl Display) -> String {
     format!("truncated: {} of {wants} bytes are missing: {why}", wants.saturating_sub(has))
 }
 
+/// A name that occurs twice.
+pub(crate) fn repeated<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut names: Vec<_> = names.collect();
+    names.sort_unstable();
+    names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+}
+
 /// How the description of the tensors is read. Ranges are within the file, and the length of a
 /// tensor's data fits its shape and content.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::folder::folder;
 use crate::write::{Entry, gguf, npy, safetensors, safetensors_text};
 use crate::zip::zip;
-use crate::{Run, TestFile, array, check, command, file, refused, run};
+use crate::{Run, TestFile, array, bytes, check, command, file, refused, run};
 
 #[test]
 fn damaged_files() {
@@ -20,91 +20,74 @@ fn damaged_files() {
     refused("text.txt", b"hello, world", "not a file of a known format: this is text");
 }
 
-/// What a server sends in place of a file is told as what it is, with its beginning, whatever
-/// format the name promises. Control characters cannot drive the terminal.
+/// What a server sends in place of a file is told with its kind and its beginning, whatever format
+/// the name promises.
 #[test]
 fn pages_of_servers() {
-    let page = "\u{FEFF}\n<!DOCTYPE html>\n<html><title>Sign in \x1b[2J</title>";
-    let kinds = [
-        (page, r#"an HTML page, as a server sends for a login or an error, which begins "<!DOCT"#),
-        ("<HTML><body>403", r#"an HTML page, as a server sends for a login or an error, which"#),
-        (r#"{"error":"Repository not found"}"#, r#"JSON, as a server sends for an error, which"#),
-        // The byte where the header of safetensors begins.
-        (
-            r#"{"data":{"message":"no"}}"#,
-            r#"JSON, as a server sends for an error, which begins "{"#,
-        ),
-        ("<?xml version=\"1.0\"?><Error/>", "XML, as a server sends for an error, which begins"),
-        (
-            "Access to \x07 this model is restricted",
-            r#"text which begins "Access to \u{7} this mo"#,
-        ),
-    ];
-    for (text, what) in kinds {
+    let page = "\u{FEFF}\n<!DOCTYPE html>\n<html>Sign in \x1b[2J";
+    for (text, kind, begins) in [
+        (page, "an HTML page", r#"begins "<!DOCTYPE html>\n<html>Sign in \u{1b}[2J""#),
+        ("<HTML><body>403", "an HTML page", r#"begins "<HTML><body>403""#),
+        (r#"{"data":{"message":"no"}}"#, "JSON", r#"begins "{\"data\":{\"#),
+        ("<?xml version='1.0'?><Error/>", "XML", r#"begins "<?xml version"#),
+        ("Access to \x07 this model is restricted", "text", r#"begins "Access to \u{7} this"#),
+    ] {
         for ending in [".safetensors", ".gguf", ".onnx", ".pt", ".npy", ".npz", ".ckpt"] {
             let name = format!("page{ending}");
-            refused(&name, text.as_bytes(), &format!(" file: this is {what}"));
-            let json =
-                Run::of(command().args(["lint", "--json"]).arg(file(&name, text.as_bytes())));
-            let document: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
-            let error = document["files"][0]["error"].as_str().expect("an error");
-            assert!(json.status == 2 && error.contains(what), "{name}: {error}");
+            refused(&name, text.as_bytes(), &format!(" file: this is {kind}"));
+            refused(&name, text.as_bytes(), begins);
         }
     }
+    let json =
+        run(["lint".as_ref(), "--json".as_ref(), file("x.npy", page.as_bytes()).as_os_str()]);
+    assert!(json.out.contains(r#"not a npy file: this is an HTML page"#), "{}", json.out);
     refused("x.safetensors.index.json", br#"{"error":1}"#, "missing field `weight_map`");
     refused("x.safetensors.index.json", page.as_bytes(), "this is an HTML page");
 }
 
-/// A file whose end is missing is called truncated, with the number of missing bytes where the rest
-/// tells the number.
+/// A message says how many bytes are missing, where the rest of the file tells the number.
 #[test]
 fn truncated_files() {
-    let data = [0; 400];
-    let entry = |kind| Entry { name: "w", kind, shape: &[100], data: &data };
-    let of_gguf = || gguf(&[Entry { name: "w", kind: 0, shape: &[100], data: &data }], false, &[]);
-    let npz = zip(&[("w.npy", &array(&[0.0; 100])[..])]);
+    let data = bytes(&[0.0; 100]);
+    let of_gguf = gguf(&[Entry { name: "w", kind: 0, shape: &[100], data: &data }], false, &[]);
+    let of = safetensors(&[Entry { name: "w", kind: "F32", shape: &[100], data: &data }]);
+    let array = array(&[0.0; 100]);
+    let npz = zip(&[("w.npy", &array)]);
+    let onnx = b"\x08\x08\x3a\x64123";
     for (name, whole, cut, message) in [
-        (
-            "w.safetensors",
-            safetensors(&[entry("F32")]),
-            30,
-            "truncated: 30 of 400 bytes are missing",
-        ),
-        ("w.safetensors", safetensors(&[entry("F32")]), 420, "truncated: 20 of "),
-        ("w.safetensors", vec![1; 7], 0, "truncated: too short"),
-        ("w.gguf", of_gguf(), 30, "truncated: 30 of "),
-        ("w.gguf", of_gguf(), 440, "truncated: the file ends before its list"),
-        ("w.npy", array(&[0.0; 100]), 30, "truncated: 30 of 400 bytes are missing"),
-        ("w.npy", array(&[0.0; 100]), 450, "truncated: "),
-        ("w.npz", npz.clone(), 1, "truncated: 1 of "),
-        ("w.npz", npz.clone(), 60, "truncated: the file has "),
-        ("w.npz", npz.clone(), npz.len() - 300, "truncated: "),
-        ("w.onnx", b"\x08\x08\x3a\x64123".to_vec(), 0, "truncated: 97 of 104 bytes are missing"),
+        ("w.safetensors", &of[..], 30, "30 of 400 bytes are missing"),
+        ("w.safetensors", &of, 420, "20 of "),
+        ("w.safetensors", &of, of.len() - 7, "too short"),
+        ("w.gguf", &of_gguf, 30, "30 of "),
+        ("w.gguf", &of_gguf, 440, "the file ends before its list"),
+        ("w.npy", &array, 30, "30 of 400 bytes are missing"),
+        ("w.npy", &array, 450, ""),
+        ("w.npz", &npz, 1, "1 of "),
+        ("w.npz", &npz, 60, "the file has "),
+        ("w.npz", &npz, npz.len() - 300, ""),
+        ("w.onnx", &onnx[..], 0, "97 of 104 bytes are missing"),
     ] {
-        refused(name, &whole[..whole.len() - cut], message);
+        refused(name, &whole[..whole.len() - cut], &format!("truncated: {message}"));
     }
 }
 
-/// Standard input has no folder with a configuration.
-#[test]
-fn lint_of_standard_input() {
-    let run = Run::of(command().args(["lint", "-"]));
-    let why = "nonfinite: -: lint does not read standard input, since a model is a folder";
-    assert!(run.status == 2 && run.err.starts_with(why), "{}", run.err);
-}
-
+/// Standard input has no folder with a configuration, and a link may lead nowhere.
 #[cfg(unix)]
 #[test]
-fn links_that_lead_nowhere() {
+fn paths_without_a_file() {
     let folder = folder("dangling");
-    std::os::unix::fs::symlink("../blobs/gone", folder.join("x.safetensors")).expect("a link");
-    let why =
-        r#"x.safetensors: a symbolic link to "../blobs/gone", which cannot be opened: No such"#;
-    for command in ["check", "lint"] {
-        for path in [folder.join("x.safetensors"), folder.to_path_buf()] {
-            let run = run([command.as_ref(), path.as_os_str()]);
-            assert!(run.status == 2 && run.err.contains(why), "{command}: {}", run.err);
-        }
+    let link = folder.join("x.safetensors");
+    std::os::unix::fs::symlink("../blobs/gone", &link).expect("a link");
+    let why = r#"x.safetensors: a symbolic link to "../blobs/gone", which cannot be opened: No"#;
+    let input = "nonfinite: -: lint does not read standard input, since a model is a folder";
+    for (command, path, why) in [
+        ("check", &*link, why),
+        ("check", &folder, why),
+        ("lint", &link, why),
+        ("lint", Path::new("-"), input),
+    ] {
+        let run = run([command.as_ref(), path.as_os_str()]);
+        assert!(run.status == 2 && run.err.contains(why), "{command}: {}", run.err);
     }
 }
 

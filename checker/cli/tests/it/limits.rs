@@ -29,42 +29,32 @@ fn limited(kib: usize, arguments: &str, path: &Path) -> Run {
 /// What the command takes for itself, in KiB of addresses.
 const ITSELF: usize = 65_536;
 
-/// A tensor takes 1 KiB at most, in its reader, its report and the rules of lint. Each is empty, so
-/// that the file is as short as its description, and each is a finding of lint.
+/// A tensor takes 1 KiB at most, in its reader, its report and the rules of lint: here without
+/// elements, so that the file is no longer than its description, and each with a finding.
 #[test]
 fn memory_of_many_tensors() {
     const COUNT: usize = 60_000;
-    let names: Vec<_> =
-        (0..COUNT).map(|index| format!("model.layers.{index}.mlp.weight")).collect();
-    let of_safetensors = |name| Entry { name, kind: "F32", shape: &[0], data: &[] };
-    let of_gguf = |name| Entry { name, kind: 0, shape: &[0], data: &[] };
-    let [text, binary] = [&names; 2].map(|names| names.iter().map(String::as_str));
+    let names: Vec<_> = (0..COUNT).map(|index| format!("layers.{index}.mlp.weight")).collect();
+    let names = names.iter().map(String::as_str);
+    let of = names.clone().map(|name| Entry { name, kind: "F32", shape: &[0], data: &[] });
+    let of_gguf = names.clone().map(|name| Entry { name, kind: 0, shape: &[0], data: &[] });
     let array = npy("<f4", &[0], false, &[]);
-    let members: Vec<_> = names.iter().map(|name| (name.as_str(), &array[..])).collect();
-    let graph = names.iter().flat_map(|name| {
-        let tensor: [&[u8]; 4] =
-            [b"\x08\0\x10\x01\x42", &[name.len() as u8], name.as_bytes(), b"\x4a\0"];
-        let tensor = tensor.concat();
+    let of_npz: Vec<_> = names.clone().map(|name| (name, &array[..])).collect();
+    let of_onnx = names.flat_map(|name| {
+        let tensor = [&b"\x08\0\x10\x01\x4A\0\x42"[..], &[name.len() as u8], name.as_bytes()].concat();
         [&[0x2A, tensor.len() as u8], &tensor[..]].concat()
     });
-    let graph: Vec<u8> = graph.collect();
+    let graph: Vec<u8> = of_onnx.collect();
     let length = [0, 7, 14, 21].map(|shift| (graph.len() >> shift) as u8 | 0x80);
     for path in [
-        file("x.safetensors", &safetensors(&text.map(of_safetensors).collect::<Vec<_>>())),
-        file("x.gguf", &gguf(&binary.map(of_gguf).collect::<Vec<_>>(), false, &[])),
-        file("x.npz", &zip(&members)),
+        file("x.safetensors", &safetensors(&of.collect::<Vec<_>>())),
+        file("x.gguf", &gguf(&of_gguf.collect::<Vec<_>>(), false, &[])),
+        file("x.npz", &zip(&of_npz)),
         file("x.onnx", &[b"\x08\x08\x3A", &length[..], &[0], &graph].concat()),
     ] {
-        let own = path.metadata().expect("it was written").len() as usize >> 10;
         for (command, status) in [("check", 0), ("lint", 1)] {
-            let run = limited(ITSELF + own + COUNT, command, &path);
-            assert_eq!(
-                (run.status, run.err.as_str()),
-                (status, ""),
-                "{command} {}",
-                path.display()
-            );
-            assert!(run.out.contains(&format!("{COUNT} tensors")), "{}", run.out);
+            let run = limited(ITSELF + COUNT, command, &path);
+            assert_eq!((run.status, &*run.err), (status, ""), "{command} {}", path.display());
         }
     }
 }

@@ -8,7 +8,8 @@
 //! in MXFP4 and NVFP4 is defined by their standards (OCP MX 1.0: scale E8M0, 0xFF; NVFP4: scale OCP
 //! E4M3, 0x7F and 0xFF). ggml's decoder of NVFP4 takes such a scale for zero or a number. A finite
 //! scale is clean although its product with a weight may overflow: in MXFP4, the scale 0xFE with
-//! weights from 2 on, and the scale 0xFD with weights from 4 on, give infinity in f32.
+//! weights from 2 on, and the scale 0xFD with weights from 4 on, give infinity in f32. Lint finds
+//! such weights.
 //!
 //! A model may be split into files whose names end in `-00001-of-00003.gguf`. Each is checked
 //! alone. A part that is not beside the others counts as a damaged part of each.
@@ -22,7 +23,7 @@ use std::path::Path;
 use self::header::{Header, Metadata};
 use crate::formats::ggml_types::{self, Kind};
 use crate::formats::opaque;
-use crate::model::reader::{Read, Reader, Refused, truncated};
+use crate::model::reader::{Read, Reader, Refused, repeated, truncated};
 use crate::model::source::exists;
 use crate::model::{ByteOrder, Content, Data, FileFormat, Tensor};
 
@@ -86,7 +87,9 @@ fn read(
     for _ in 0..count {
         infos.push(Info::read(&mut header)?);
     }
-    find_repeated_name(&infos)?;
+    if let Some(name) = repeated(infos.iter().map(|info| &*info.name)) {
+        return Err(format!("bad GGUF header: two tensors of the name {name:?}").into());
+    }
     let Header { read, order, .. } = header;
     let data = read.next_multiple_of(alignment);
     infos.sort_by_key(|info| info.offset);
@@ -211,14 +214,5 @@ impl Info {
             (Some(start), Some(end)) => Ok(start..end),
             _ => Err(self.bad("is too large to exist")),
         }
-    }
-}
-
-fn find_repeated_name(infos: &[Info]) -> Result<(), Refused> {
-    let mut names: Vec<_> = infos.iter().map(|info| &info.name).collect();
-    names.sort_unstable();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(format!("bad GGUF header: two tensors of the name {:?}", pair[0]).into()),
-        None => Ok(()),
     }
 }

@@ -68,9 +68,7 @@ impl Parts {
         source: &Source<'_>,
         mut storage: impl FnMut(&constructors::StorageRef) -> Option<StorageData>,
     ) -> Result<(), Refused> {
-        let items =
-            walk::walk(pickle, source.bytes, source.root).ok_or_else(|| long_names(source.name))?;
-        for item in items {
+        let mut add = |item| {
             match item {
                 Item::Tensor(found) => {
                     let Some(place) = storage(&found.storage) else {
@@ -89,8 +87,14 @@ impl Parts {
                     self.unreadable(name, bytes, "bytes in a pickle that could be anything");
                 }
             }
-        }
-        Ok(())
+            Ok(())
+        };
+        let mut failed = Ok(());
+        let walked = walk::walk(pickle, source.bytes, source.root, &mut |item| {
+            failed = add(item);
+            failed.is_ok().then_some(())
+        });
+        failed.and_then(|()| walked.ok_or_else(|| long_names(source.name)))
     }
 
     /// Adds the objects that could hold numbers and that the check does not read.
