@@ -5,6 +5,7 @@
 
 use std::io::{self, Read};
 use std::ops::Range;
+use std::sync::Arc;
 use std::{fmt, iter};
 
 use flate2::Crc;
@@ -17,8 +18,8 @@ use crate::model::{Checksum, Decode, source};
 /// A member of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// The name, including folders.
-    pub name: String,
+    /// The name, including folders. The checksum shares the name.
+    pub name: Arc<str>,
     /// How its data is stored.
     pub method: Method,
     /// The stored data.
@@ -133,7 +134,7 @@ fn read_one(bytes: &[u8]) -> Result<Archive, Refused> {
         }
         begin = begin.min(entry.local_header_offset());
         if !(entry.is_dir() && range.is_empty()) {
-            members.push(Member { name, method, range, size, crc });
+            members.push(Member { name: name.into(), method, range, size, crc });
         }
     }
     if let Some(name) = repeated(members.iter().map(|member| &*member.name)) {
@@ -160,7 +161,7 @@ pub(crate) fn has_member(bytes: &[u8], is_wanted: impl Fn(&str) -> bool) -> bool
 pub(crate) fn checksums(members: &[Member]) -> Vec<Checksum> {
     let stored = members.iter().filter(|member| member.method == Method::Stored);
     let checksum =
-        |member: &Member| Checksum::new(member.name.clone(), member.range.clone(), member.crc);
+        |member: &Member| Checksum::new(Arc::clone(&member.name), member.range.clone(), member.crc);
     stored.map(checksum).collect()
 }
 
@@ -276,7 +277,7 @@ mod tests {
             (&[0..9, 2..2, 3..4], Some("3..4")),
         ] {
             let members = ranges.iter().cloned().map(|range| Member {
-                name: format!("{range:?}"),
+                name: format!("{range:?}").into(),
                 method: Method::Deflated,
                 range,
                 size: 1,

@@ -55,11 +55,12 @@ pub(crate) fn unknown() -> Error {
     Error::Unknown { known: FileFormat::all().map(FileFormat::name).collect() }
 }
 
-/// What a file is and how it begins, if it is text, such as the page of a server in its place.
-fn text(source: &dyn ReadAt) -> Option<String> {
+/// What a file is and how it begins, if it is text, such as the page of a server in its place, and
+/// if `is` does not hold for its beginning.
+fn text(source: &dyn ReadAt, is: impl Fn(&[u8]) -> bool) -> Option<String> {
     let mut beginning = vec![0; TEXT.min(source.length())];
     source.read_exact_at(&mut beginning, 0).ok()?;
-    text_of(&beginning)
+    if is(&beginning) { None } else { text_of(&beginning) }
 }
 
 /// The reason if no row of the table fits bytes with this beginning.
@@ -115,9 +116,10 @@ impl FileFormat {
             return Err(Error::NotRead(what));
         }
         Self::detect(bytes, path).ok_or_else(|| match no_format(bytes) {
-            Error::Unknown { known } if is_text(bytes) => {
-                Error::Text { known, what: text(&bytes).unwrap_or_else(|| "text".to_owned()) }
-            }
+            Error::Unknown { known } if is_text(bytes) => Error::Text {
+                known,
+                what: text(&bytes, |_| false).unwrap_or_else(|| "text".to_owned()),
+            },
             Error::Unknown { known } => match signatures::picture(bytes) {
                 Some(what) => Error::Picture(what),
                 None => path
@@ -152,15 +154,19 @@ impl FileFormat {
                 contents
             }
         };
-        read.map_err(|error| match (error, text(source)) {
-            // An index is text by itself.
-            (Error::Refused { error, .. }, Some(what)) if index::of_shards(self).is_some() => {
-                Error::refused(self, format!("{error}: this is {what}"))
+        let begins = self.reader()?.begins;
+        // The JSON of a server may begin as the header of safetensors does, at byte 8.
+        let is = |bytes: &[u8]| self != Self::SAFETENSORS && begins(bytes);
+        read.map_err(|error| {
+            let Error::Refused { error, .. } = error else { return error };
+            match text(source, is) {
+                None => Error::Refused { format: self, error },
+                // An index is text by itself.
+                Some(what) if index::of_shards(self).is_some() => {
+                    Error::refused(self, format!("{error}: this is {what}"))
+                }
+                Some(what) => Error::refused(self, format!("no {self} file: this is {what}")),
             }
-            (Error::Refused { .. }, Some(what)) => {
-                Error::refused(self, format!("not a {self} file: this is {what}"))
-            }
-            (error, _) => error,
         })
     }
 

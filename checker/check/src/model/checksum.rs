@@ -12,7 +12,7 @@ use super::tensor::FullDescription;
 #[derive(Debug)]
 pub(crate) struct Checksum {
     /// The name of the part, such as that of a member of an archive.
-    pub(crate) name: String,
+    pub(crate) name: Arc<str>,
     /// The file with the part, if it is not the input but a shard.
     pub(crate) other: Option<Arc<dyn ReadAt>>,
     /// The range of its bytes in the file.
@@ -23,7 +23,7 @@ pub(crate) struct Checksum {
 
 impl Checksum {
     /// The checksum of a part of the input.
-    pub(crate) fn new(name: String, range: Range<usize>, crc: u32) -> Self {
+    pub(crate) fn new(name: Arc<str>, range: Range<usize>, crc: u32) -> Self {
         Self { name, other: None, range, crc }
     }
 

@@ -79,7 +79,7 @@ impl Plan {
     ) -> Result<Self, Error> {
         let Contents { tensors, checksums } = contents;
         let planned = checksums.iter().map(|checksum| PlannedChecksum {
-            name: checksum.name.clone(),
+            name: checksum.name.to_string(),
             other: checksum.file(),
             length: checksum.range.len() as u64,
             crc: checksum.crc,
@@ -112,7 +112,7 @@ impl Plan {
                     let file = checksum.other.as_deref().map(path).transpose()?;
                     let file = file.unwrap_or_else(|| plan.file.clone());
                     let place = PieceData::of_bytes(checksum.range.start, piece);
-                    let (name, kind) = (checksum.name.clone(), ByteKind::Other);
+                    let (name, kind) = (checksum.name.to_string(), ByteKind::Other);
                     PlannedPiece { file, of, name, content: None, asked, kind, place }
                 }
             })

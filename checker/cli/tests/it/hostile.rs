@@ -40,7 +40,7 @@ fn pages_of_servers() {
     }
     let json =
         run(["lint".as_ref(), "--json".as_ref(), file("x.npy", page.as_bytes()).as_os_str()]);
-    assert!(json.out.contains(r#"not a npy file: this is an HTML page"#), "{}", json.out);
+    assert!(json.out.contains(r#"no npy file: this is an HTML page"#), "{}", json.out);
     refused("x.safetensors.index.json", br#"{"error":1}"#, "missing field `weight_map`");
     refused("x.safetensors.index.json", page.as_bytes(), "this is an HTML page");
 }

@@ -41,7 +41,8 @@ fn memory_of_many_tensors() {
     let array = npy("<f4", &[0], false, &[]);
     let of_npz: Vec<_> = names.clone().map(|name| (name, &array[..])).collect();
     let of_onnx = names.flat_map(|name| {
-        let tensor = [&b"\x08\0\x10\x01\x4A\0\x42"[..], &[name.len() as u8], name.as_bytes()].concat();
+        let tensor =
+            [&b"\x08\0\x10\x01\x4A\0\x42"[..], &[name.len() as u8], name.as_bytes()].concat();
         [&[0x2A, tensor.len() as u8], &tensor[..]].concat()
     });
     let graph: Vec<u8> = of_onnx.collect();

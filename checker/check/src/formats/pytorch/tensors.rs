@@ -91,10 +91,11 @@ impl Parts {
         };
         let mut failed = Ok(());
         let walked = walk::walk(pickle, source.bytes, source.root, &mut |item| {
-            failed = add(item);
-            failed.is_ok().then_some(())
+            if failed.is_ok() {
+                failed = add(item);
+            }
         });
-        failed.and_then(|()| walked.ok_or_else(|| long_names(source.name)))
+        walked.ok_or_else(|| long_names(source.name)).and(failed)
     }
 
     /// Adds the objects that could hold numbers and that the check does not read.
