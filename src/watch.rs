@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use nonfinite_kernels::strided::MOST_DIMENSIONS;
 
 use crate::text::Beginning;
-use crate::{Format, Predicate, Stats, TensorView};
+use crate::{Error, Format, Predicate, Stats, TensorView};
 
 /// Watches the tensors of a run: remembers the first bad one by its name, and adds up statistics of
 /// all (features `std` and `stats`).
@@ -86,16 +86,30 @@ impl Watch {
     /// Any input of the questions can be given: see [`TensorView`].
     ///
     /// # Panics
-    /// If the predicate has a threshold for elements of another format.
+    /// If the predicate has a threshold for elements of another format: see [`Watch::try_look`].
     #[track_caller]
     pub fn look<'a>(&self, name: &str, tensor: impl Into<TensorView<'a>>) -> Stats {
+        match self.look_at(name, &tensor.into()) {
+            Ok(stats) => stats,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// [`Watch::look`] for programs whose tensors have several formats.
+    ///
+    /// # Errors
+    /// [`Error::ThresholdFormat`] if the predicate has a threshold for elements of another format.
+    /// Nothing is counted then.
+    pub fn try_look<'a>(
+        &self,
+        name: &str,
+        tensor: impl Into<TensorView<'a>>,
+    ) -> Result<Stats, Error> {
         self.look_at(name, &tensor.into())
     }
 
-    #[track_caller]
-    fn look_at(&self, name: &str, view: &TensorView<'_>) -> Stats {
-        // Panics if the threshold is for another format: before anything is counted.
-        let _ = view.format().asked(self.predicate);
+    fn look_at(&self, name: &str, view: &TensorView<'_>) -> Result<Stats, Error> {
+        view.format().try_asked(self.predicate)?;
         let call = self.calls.fetch_add(1, Relaxed);
         let stats = view.stats();
         let census = stats.census;
@@ -138,7 +152,7 @@ impl Watch {
         if let Some(headroom) = headroom(&stats, view.format()) {
             self.headroom.fetch_min(headroom, Relaxed);
         }
-        stats
+        Ok(stats)
     }
 
     /// The first bad tensor since the start, or since the last [`Watch::clear`].

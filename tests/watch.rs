@@ -1,11 +1,12 @@
 //! A watch against the oracle, and with several threads.
 #![cfg(all(feature = "std", feature = "stats"))]
 
+use std::panic::catch_unwind;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use nonfinite::{BadTensor, Format, Predicate, TensorView, Totals, Watch};
+use nonfinite::{BadTensor, Error, Format, Predicate, TensorView, Totals, Watch};
 use nonfinite_oracle::{Kind, backends, edges, holds, kind, value, write};
 
 /// All codes of a byte, and the codes at the borders of each kind of a wider format.
@@ -162,6 +163,16 @@ fn a_threshold() {
     watch.look("large", &[1.0f32, -1e5]);
     let bad = watch.first().unwrap();
     assert_eq!((bad.name(), bad.index, watch.totals().bad_tensors), ("large", 1, 1));
+
+    // Another format is refused before anything is counted, with a NaN and without.
+    let totals = watch.totals();
+    let error = Error::ThresholdFormat { threshold: Format::F32, elements: Format::F64 };
+    for x in [1.0, f64::NAN] {
+        assert_eq!(watch.try_look("other", &[x]), Err(error));
+        let panic = catch_unwind(|| watch.look("other", &[x])).unwrap_err();
+        assert_eq!(panic.downcast_ref(), Some(&error.to_string()));
+    }
+    assert_eq!((watch.first(), watch.totals()), (Some(bad), totals));
 }
 
 #[test]

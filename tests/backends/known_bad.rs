@@ -46,6 +46,8 @@ enum Sinks {
     Flushes,
     /// `>=` for `>`.
     AboveOrEqual,
+    /// A watch passes over tensors without NaN and infinities.
+    WatchesSpecials,
     /// The nulls count as valid elements.
     IgnoresBitmap,
     /// The bitmap begins with the first element.
@@ -105,7 +107,7 @@ const fn by_sinks(name: &'static str, formats: &'static [Format], sinks: Sinks) 
 /// The first entries are those of OpenVINO 2026.4.1, ggml, StableHLO's lowering to TOSA,
 /// coremltools, burn, Highway and onnxruntime 1.31.1, as those projects' sources or answers have
 /// them.
-const KNOWN_BAD: [Implementation; 21] = [
+const KNOWN_BAD: [Implementation; 22] = [
     Implementation {
         name: "infinite f64 is finite (OpenVINO IsFinite)",
         formats: &[Format::F64],
@@ -211,6 +213,7 @@ const KNOWN_BAD: [Implementation; 21] = [
     by_sinks("-0 is the minimum", IEEE, Sinks::OrderedZeros),
     by_sinks("a subnormal number counts as zero", IEEE, Sinks::Flushes),
     by_sinks("the threshold itself is above", IEEE, Sinks::AboveOrEqual),
+    by_sinks("a watch looks for NaN and infinities first", IEEE, Sinks::WatchesSpecials),
 ];
 
 /// An implementation and what it is asked about: codes, the bitmap, and the bit of the first.
@@ -376,6 +379,13 @@ impl Subject for Answering<'_> {
             _ => {}
         }
         summary
+    }
+
+    fn watch(&self, asked: Asked) -> (Option<usize>, u64) {
+        let passes = self.sinks() == Sinks::WatchesSpecials
+            && self.hits(Asked::Is(Predicate::NonFinite)).is_empty();
+        let first = if passes { None } else { self.position(asked) };
+        (first, u64::from(first.is_some()))
     }
 
     fn valid_count(&self) -> usize {

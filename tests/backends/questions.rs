@@ -33,6 +33,7 @@ fn count() {
 fn position() {
     lengths(Question::Position);
     lengths(Question::Positions);
+    lengths(Question::Watch);
 }
 
 #[test]

@@ -54,7 +54,7 @@ mod error;
 
 pub use column::{Column, Values};
 pub use error::Error;
-pub use nonfinite::{Census, Occurrences, Predicate};
+pub use nonfinite::{Census, Format, Occurrences, Predicate};
 #[cfg(feature = "stats")]
 #[cfg_attr(docsrs, doc(cfg(feature = "stats")))]
 pub use nonfinite::{Extreme, Stats};

@@ -116,6 +116,10 @@ fn check_answer(
             let got = subject.positions(*asked, expected.positions);
             same("positions", &got, &answer.positions)
         }
+        Question::Watch => {
+            let first = answer.positions.first().copied();
+            same("watch", subject.watch(*asked), (first, u64::from(first.is_some())))
+        }
         Question::Mask => {
             subject.mask(*asked, outputs.room(hits.len()));
             same_bytes("mask", outputs, hits)

@@ -46,6 +46,8 @@ pub enum Question {
     /// Into outputs with strides, of views only.
     MaskInto,
     Bits,
+    /// A new watch that looks at the elements.
+    Watch,
     Census,
     Stats,
     /// Each row along each axis, of views only.
@@ -63,6 +65,7 @@ impl Question {
         Self::Mask,
         Self::MaskInto,
         Self::Bits,
+        Self::Watch,
         Self::Census,
         Self::Stats,
         Self::Rows,

@@ -7,7 +7,7 @@ use std::fmt::{self, Debug};
 use half::{bf16, f16};
 use nonfinite::{
     Census, Element, Elements, F4E2M1Fn, F6E2M3Fn, F6E3M2Fn, F8E3M4, F8E4M3, F8E4M3B11FnUz,
-    F8E4M3Fn, F8E4M3FnUz, F8E5M2, F8E5M2FnUz, F8E8M0Fnu, Format, Predicate, TensorView,
+    F8E4M3Fn, F8E4M3FnUz, F8E5M2, F8E5M2FnUz, F8E8M0Fnu, Format, Predicate, TensorView, Watch,
 };
 
 use crate::backends::backends;
@@ -35,6 +35,8 @@ pub trait Subject: Debug {
     fn census(&self) -> Census;
     /// The census, the extreme numbers, and zeros, subnormal and normal numbers.
     fn stats(&self) -> Summary;
+    /// The first index that a watch reports, and how many bad tensors it counts.
+    fn watch(&self, asked: Asked) -> (Option<usize>, u64);
     /// How many elements are valid.
     fn valid_count(&self) -> usize;
     /// The view, if its rows and outputs with strides are to be checked.
@@ -71,12 +73,22 @@ impl Subject for TensorView<'_> {
     fn stats(&self) -> Summary {
         self.stats().into()
     }
+    fn watch(&self, asked: Asked) -> (Option<usize>, u64) {
+        watch(*self, asked)
+    }
     fn valid_count(&self) -> usize {
         self.valid_count()
     }
     fn view(&self) -> Option<&TensorView<'_>> {
         Some(self)
     }
+}
+
+/// What a watch tells of one tensor.
+fn watch(view: TensorView<'_>, asked: Asked) -> (Option<usize>, u64) {
+    let watch = Watch::new(asked.of(view.format()));
+    watch.look("x", view);
+    (watch.first().map(|bad| bad.index), watch.totals().bad_tensors)
 }
 
 /// All that answers about elements in one piece: a view on each backend and, if the address suits
@@ -161,6 +173,9 @@ impl<T: Element> Subject for Slice<'_, T> {
     }
     fn stats(&self) -> Summary {
         nonfinite::stats(self.0).into()
+    }
+    fn watch(&self, asked: Asked) -> (Option<usize>, u64) {
+        watch(self.0.into(), asked)
     }
     fn valid_count(&self) -> usize {
         self.0.len()

@@ -19,7 +19,8 @@ use visit::Visit;
 /// documentation has the list of types. It is checked once, when it is made.
 ///
 /// Questions are about all values that are not null and not inside a null list or struct. An index
-/// is the number of a row, counted from the start of the first chunk.
+/// is the number of a row, counted from the start of the first chunk. A question panics if its
+/// predicate has a threshold for another format than that of a value.
 #[derive(Clone, Copy, Debug)]
 pub struct Column<'a>(Chunks<'a>);
 

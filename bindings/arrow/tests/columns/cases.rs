@@ -18,14 +18,17 @@ use crate::random::Random;
 
 /// Compares all answers with those of the values of each row. `valid` are the rows that are no
 /// nulls.
-fn check(column: &Column<'_>, rows: &[Vec<Value>], valid: &[bool], is_flat: bool) {
+fn check(column: &Column<'_>, data_type: &DataType, rows: &[Vec<Value>], valid: &[bool]) {
     let values = || rows.iter().flatten().map(|x| x.0);
     assert_eq!(column.len(), rows.len());
     assert_eq!(column.valid_count(), values().count());
     assert_eq!(column.census(), oracle::census(rows));
     oracle::check_stats(&column.stats(), rows);
     check_visit(column, rows);
-    for &predicate in Predicate::ALL {
+    let formats = oracle::formats(data_type);
+    let one = formats.iter().all(|format| *format == formats[0]).then_some(formats[0]);
+    let above = one.map(|format| Predicate::exceeds(format, 1.5).unwrap());
+    for predicate in Predicate::ALL.iter().copied().chain(above) {
         let holds = |&(x, _): &Value| oracle::holds(predicate, x);
         let holds_for = |x| oracle::holds(predicate, x);
         let count = values().filter(|&x| holds_for(x)).count();
@@ -45,7 +48,7 @@ fn check(column: &Column<'_>, rows: &[Vec<Value>], valid: &[bool], is_flat: bool
             answers(&|row| row.iter().all(holds)),
             "{predicate}"
         );
-        match is_flat {
+        match is_flat(data_type) {
             true => assert_eq!(column.mask(predicate), Ok(any)),
             false => assert!(matches!(column.mask(predicate), Err(Error::Nested { .. }))),
         }
@@ -134,19 +137,19 @@ fn expected(array: &dyn Array) -> (Vec<Vec<Value>>, Vec<bool>) {
     (rows, (0..array.len()).map(valid).collect())
 }
 
-fn is_flat(array: &dyn Array) -> bool {
-    array.data_type().is_floating()
-        || matches!(array.data_type(), DataType::Dictionary(..) | DataType::RunEndEncoded(..))
+fn is_flat(data_type: &DataType) -> bool {
+    data_type.is_floating()
+        || matches!(data_type, DataType::Dictionary(..) | DataType::RunEndEncoded(..))
 }
 
 #[test]
 fn random_arrays() {
     fn agrees(Random(array): Random) {
         let (rows, valid) = expected(&array);
-        check(&Column::new(&array).unwrap(), &rows, &valid, is_flat(&array));
+        check(&Column::new(&array).unwrap(), array.data_type(), &rows, &valid);
         let middle = array.len() / 3;
         let chunks = [array.slice(0, middle), array.slice(middle, array.len() - middle)];
-        check(&Column::chunked(&chunks).unwrap(), &rows, &valid, is_flat(&array));
+        check(&Column::chunked(&chunks).unwrap(), array.data_type(), &rows, &valid);
     }
     QuickCheck::new().tests(2000).quickcheck(agrees as fn(Random));
 }
@@ -164,7 +167,7 @@ fn long_arrays() {
     for (offset, len) in [(0, 20_000), (13, 19_000), (64, 4096)] {
         let slice = array.slice(offset, len);
         let (rows, valid) = expected(&slice);
-        check(&Column::new(&slice).unwrap(), &rows, &valid, true);
+        check(&Column::new(&slice).unwrap(), slice.data_type(), &rows, &valid);
     }
 }
 

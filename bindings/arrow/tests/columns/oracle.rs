@@ -6,7 +6,7 @@ use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float16Type, Float32Type, Float64Type, Int16Type, Int32Type};
 use arrow_schema::DataType;
-use nonfinite_arrow::{Census, Occurrences, Predicate, Stats};
+use nonfinite_arrow::{Census, Format, Occurrences, Predicate, Stats};
 
 /// A value, exactly, and what kind of number it is in the format of its array.
 pub(super) type Value = (f64, FpCategory);
@@ -49,6 +49,21 @@ pub(super) fn values(array: &dyn Array, row: usize, out: &mut Vec<Value>) {
     }
 }
 
+/// The formats of the values.
+pub(super) fn formats(data_type: &DataType) -> Vec<Format> {
+    match data_type {
+        DataType::Float16 => vec![Format::F16],
+        DataType::Float32 => vec![Format::F32],
+        DataType::Float64 => vec![Format::F64],
+        DataType::Dictionary(_, values) => formats(values),
+        DataType::RunEndEncoded(_, values) => formats(values.data_type()),
+        DataType::List(item) | DataType::LargeList(item) => formats(item.data_type()),
+        DataType::ListView(item) | DataType::FixedSizeList(item, _) => formats(item.data_type()),
+        DataType::Struct(all) => all.iter().flat_map(|field| formats(field.data_type())).collect(),
+        other => unreachable!("{other} is not among the random arrays"),
+    }
+}
+
 pub(super) fn holds(predicate: Predicate, x: f64) -> bool {
     match predicate {
         Predicate::Nan => x.is_nan(),
@@ -58,6 +73,7 @@ pub(super) fn holds(predicate: Predicate, x: f64) -> bool {
         Predicate::Finite => x.is_finite(),
         Predicate::NonFinite => !x.is_finite(),
         Predicate::NanOrPositiveInf => x.is_nan() || x == f64::INFINITY,
+        Predicate::Exceeds(threshold) => x.is_nan() || x.abs() > threshold.value(),
         _ => false,
     }
 }

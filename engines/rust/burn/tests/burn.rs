@@ -17,6 +17,9 @@ fn theirs(x: &Tensor<2>, predicate: Predicate) -> Tensor<2, Bool> {
         Predicate::Nan => x.is_nan(),
         Predicate::Inf => x.is_inf(),
         Predicate::Finite => x.is_finite(),
+        Predicate::Exceeds(threshold) => {
+            x.clone().abs().greater_elem(threshold.value()).bool_or(x.is_nan())
+        }
         other => unreachable!("burn does not have {other}"),
     }
 }
@@ -32,12 +35,14 @@ fn views(x: Tensor<2>) -> Vec<Tensor<2>> {
     vec![x.clone(), x.transpose(), sliced.clone().transpose(), sliced, reversed]
 }
 
-fn agree<T: Float + Element>(device: &Device) {
+fn agree<T: Float + Element + nonfinite::Element>(device: &Device) {
     for shape in [[3, 5], [130, 127]] {
         let x = tensor(values::<T>(shape[0] * shape[1]), shape, device);
         assert_eq!(x.dtype(), T::dtype());
         for x in views(x) {
-            for predicate in [Predicate::Nan, Predicate::Inf, Predicate::Finite] {
+            let above =
+                Predicate::exceeds(<T as nonfinite::Element>::FORMAT, 0.5).expect("a threshold");
+            for predicate in [Predicate::Nan, Predicate::Inf, Predicate::Finite, above] {
                 let mask = answers(theirs(&x, predicate));
                 let ours = x.mask_of(predicate);
                 assert_eq!(ours.dims(), x.dims());
@@ -63,6 +68,11 @@ fn agree<T: Float + Element>(device: &Device) {
         }
         let x = tensor(finite::<T>(shape[0] * shape[1]), shape, device);
         assert!(x.all_finite() && !x.any_nan());
+        let watch = Watch::new(
+            Predicate::exceeds(<T as nonfinite::Element>::FORMAT, 0.0).expect("a threshold"),
+        );
+        nonfinite_burn::look(&watch, "finite", &x);
+        assert_eq!(watch.totals().bad_tensors, 1);
     }
 }
 

@@ -19,32 +19,36 @@ use nonfinite::{Census, Elements, Format, Predicate, Stats, TensorView, Watch};
 /// A tensor of type U8 and of the same shape: 1 where `predicate` holds, else 0.
 ///
 /// # Errors
-/// If the tensor is not on the CPU.
+/// If the tensor is not on the CPU, or if `predicate` has a threshold for another type.
 pub fn mask(tensor: &Tensor, predicate: Predicate) -> Result<Tensor> {
+    check(tensor, predicate)?;
     tensor.apply_op1_no_bwd(&Mask(predicate))
 }
 
 /// Whether `predicate` holds for any element.
 ///
 /// # Errors
-/// If the tensor is not on the CPU.
+/// As [`mask`].
 pub fn any(tensor: &Tensor, predicate: Predicate) -> Result<bool> {
+    check(tensor, predicate)?;
     with_view(tensor, |view| view.any(predicate))
 }
 
 /// Whether `predicate` holds for all elements.
 ///
 /// # Errors
-/// If the tensor is not on the CPU.
+/// As [`mask`].
 pub fn all(tensor: &Tensor, predicate: Predicate) -> Result<bool> {
+    check(tensor, predicate)?;
     with_view(tensor, |view| view.all(predicate))
 }
 
 /// The coordinate of the first element, in row-major order, for which `predicate` holds.
 ///
 /// # Errors
-/// If the tensor is not on the CPU.
+/// As [`mask`].
 pub fn first(tensor: &Tensor, predicate: Predicate) -> Result<Option<Vec<usize>>> {
+    check(tensor, predicate)?;
     let first = |view: &TensorView<'_>| {
         let index = view.position(predicate);
         index.map(|index| view.coordinate(index).map(Iterator::collect)).transpose()
@@ -78,10 +82,24 @@ pub fn census(tensor: &Tensor) -> Result<Census> {
 /// ```
 ///
 /// # Errors
-/// If the tensor is not on the CPU. The watch does not count it then.
+/// If the tensor is not on the CPU, or if the watch has a threshold for another type. The watch
+/// does not count the tensor then.
 pub fn look(watch: &Watch, name: &str, tensor: &Tensor) -> Result<Option<Stats>> {
-    let format = format(tensor.dtype());
-    with_view(tensor, |view| (format == Some(view.format())).then(|| watch.look(name, *view)))
+    if format(tensor.dtype()).is_none() {
+        return Ok(None);
+    }
+    with_view(tensor, |view| watch.try_look(name, *view))?.map(Some).map_err(Error::wrap)
+}
+
+/// Refuses a threshold for another type. Integers have none: a view shows them as zeros.
+fn check(tensor: &Tensor, predicate: Predicate) -> Result<()> {
+    match predicate {
+        Predicate::Exceeds(threshold) if Some(threshold.format()) != format(tensor.dtype()) => {
+            let dtype = tensor.dtype();
+            Err(Error::Msg(format!("nonfinite: \"{predicate}\" asked of a tensor of {dtype:?}")))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Calls `run` with a view of the tensor.

@@ -1,7 +1,7 @@
 //! Tensors of candle, of every type and layout, against loops over what candle itself hands out.
 
 use candle_core::{D, DType, Device, Result, Tensor};
-use nonfinite::{Predicate, Totals, Watch};
+use nonfinite::{Format, Predicate, Totals, Watch};
 
 const VALUES: [f64; 8] =
     [0.0, f64::NAN, 1.0, f64::INFINITY, f64::NEG_INFINITY, -0.5, f64::NAN, 2.0];
@@ -16,6 +16,7 @@ fn holds(predicate: Predicate, x: f64) -> bool {
         Predicate::NonFinite => !x.is_finite(),
         Predicate::NanOrPositiveInf => x.is_nan() || x == f64::INFINITY,
         Predicate::Never => false,
+        Predicate::Exceeds(threshold) => x.is_nan() || x.abs() > threshold.value(),
         _ => panic!("no answer for {predicate:?}"),
     }
 }
@@ -29,7 +30,9 @@ fn check(tensor: &Tensor) -> Result<()> {
     } else {
         flat.to_dtype(DType::F64)?.to_vec1()?
     };
-    for predicate in Predicate::ALL.iter().copied() {
+    let format = nonfinite_candle::format(tensor.dtype()).expect("no integers");
+    let above = Predicate::exceeds(format, 0.5).expect("a threshold");
+    for predicate in Predicate::ALL.iter().copied().chain([above]) {
         let want: Vec<u8> = values.iter().map(|&x| u8::from(holds(predicate, x))).collect();
         let mask = nonfinite_candle::mask(tensor, predicate)?;
         assert_eq!(mask.dims(), tensor.dims());
@@ -54,11 +57,13 @@ fn check(tensor: &Tensor) -> Result<()> {
     }
     let census = nonfinite_candle::census(tensor)?;
     assert_eq!(census.nan.count, values.iter().filter(|x| x.is_nan()).count());
-    let watch = Watch::new(Predicate::NonFinite);
-    let stats = nonfinite_candle::look(&watch, "x", tensor)?.expect("no integers");
-    assert_eq!((stats.census, watch.totals().elements), (census, values.len() as u64));
-    let first = watch.first().map(|bad| bad.coordinate().to_vec());
-    assert_eq!(first, nonfinite_candle::first(tensor, Predicate::NonFinite)?);
+    for predicate in [Predicate::NonFinite, above] {
+        let watch = Watch::new(predicate);
+        let stats = nonfinite_candle::look(&watch, "x", tensor)?.expect("no integers");
+        assert_eq!((stats.census, watch.totals().elements), (census, values.len() as u64));
+        let first = watch.first().map(|bad| bad.coordinate().to_vec());
+        assert_eq!(first, nonfinite_candle::first(tensor, predicate)?);
+    }
     Ok(())
 }
 
@@ -106,6 +111,23 @@ fn integers_are_finite() -> Result<()> {
     assert_eq!(nonfinite_candle::first(&tensor.narrow(1, 0, 0)?, Predicate::Finite)?, None);
     let watch = Watch::new(Predicate::NonFinite);
     assert_eq!(nonfinite_candle::look(&watch, "integers", &tensor)?, None);
+    assert_eq!(watch.totals(), Totals::default());
+    Ok(())
+}
+
+/// Integers have no thresholds, and each type has its own.
+#[test]
+fn a_threshold_for_another_type_is_refused() -> Result<()> {
+    let above = Predicate::exceeds(Format::F32, 1.0).expect("a threshold");
+    let watch = Watch::new(above);
+    for other in [Tensor::new(&[1000u32], &Device::Cpu)?, Tensor::new(&[f64::NAN], &Device::Cpu)?] {
+        let error = nonfinite_candle::mask(&other, above).unwrap_err().to_string();
+        assert!(error.contains("\"exceeds 1 of f32\" asked of a tensor of"), "{error}");
+        nonfinite_candle::any(&other, above).unwrap_err();
+        nonfinite_candle::all(&other, above).unwrap_err();
+        nonfinite_candle::first(&other, above).unwrap_err();
+    }
+    nonfinite_candle::look(&watch, "x", &Tensor::new(&[2f64], &Device::Cpu)?).unwrap_err();
     assert_eq!(watch.totals(), Totals::default());
     Ok(())
 }

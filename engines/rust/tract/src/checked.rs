@@ -10,7 +10,8 @@ use tract_onnx::tract_core::plan::eval;
 /// over. So are nodes inside the bodies of loops, whose results are checked when the loop ends.
 ///
 /// # Errors
-/// A [`BadTensor`], to which the error can be downcast, and all errors of tract.
+/// A [`BadTensor`], to which the error can be downcast, and all errors of tract. It is an error too
+/// if `predicate` has a threshold and an output has another type.
 pub fn run_without(
     plan: &Arc<TypedSimplePlan>,
     inputs: TVec<TValue>,
@@ -58,11 +59,11 @@ fn watched(
 /// numbers, or holds packed weights, which the watch does not count.
 ///
 /// # Errors
-/// If the memory of the tensor cannot be read.
+/// If the memory of the tensor cannot be read, or if the watch has a threshold for another type.
 pub fn look(watch: &Watch, name: &str, x: &Tensor) -> TractResult<Option<Stats>> {
     if !x.is_plain() {
         return Ok(None); // quantized weights, packed
     }
     let Some(elements) = crate::elements(x)? else { return Ok(None) };
-    Ok(Some(watch.look(name, TensorView::shaped(elements, x.shape())?)))
+    Ok(Some(watch.try_look(name, TensorView::shaped(elements, x.shape())?)?))
 }

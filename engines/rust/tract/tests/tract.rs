@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use nonfinite::{BadTensor, Predicate, Watch};
+use nonfinite::{BadTensor, Format, Predicate, Watch};
 use nonfinite_engine_testing::inputs::{Float, finite, values};
 use nonfinite_engine_testing::onnx::{Model, Type};
 use nonfinite_tract::{look, register, run_watched, run_without};
@@ -176,5 +176,11 @@ fn a_watch_sees_every_node() -> TractResult<()> {
     assert!(look(&watch, "integers", &integers)?.is_none());
     assert_eq!(look(&watch, "halves", &halves)?.expect("numbers").census.nan.count, 1);
     assert_eq!(watch.totals().tensors, 7);
+
+    let watch = Watch::new(Predicate::exceeds(Format::F32, 1.0)?);
+    look(&watch, "finite", &tensor1(&[1.0f32, -2.0]))?.expect("numbers");
+    assert_eq!(watch.first().expect("2 exceeds 1").index, 1);
+    look(&watch, "halves", &halves).expect_err("a threshold for f32");
+    assert_eq!(watch.totals().tensors, 1);
     Ok(())
 }
