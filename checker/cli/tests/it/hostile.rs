@@ -11,8 +11,6 @@ use crate::{Run, TestFile, array, bytes, check, command, file, refused, run};
 
 #[test]
 fn damaged_files() {
-    let short = npy("<f4", &[4], false, &[0; 12]);
-    refused("short.npy", &short, "say 16 bytes of data, the file has 12");
     refused("escape.npy", &npy("\x1b[2J", &[3], false, &[0; 12]), "plain characters");
     refused("object.npy", &npy("|O", &[1], false, &[0; 8]), "pickled Python objects");
     refused("long.npy", b"\x93NUMPY\x02\0\xFF\xFF\xFF\xFF{", "4294967295 bytes are too many");
@@ -27,7 +25,6 @@ fn pages_of_servers() {
     let page = "\u{FEFF}\n<!DOCTYPE html>\n<html>Sign in \x1b[2J";
     for (text, kind, begins) in [
         (page, "an HTML page", r#"begins "<!DOCTYPE html>\n<html>Sign in \u{1b}[2J""#),
-        ("<HTML><body>403", "an HTML page", r#"begins "<HTML><body>403""#),
         (r#"{"data":{"message":"no"}}"#, "JSON", r#"begins "{\"data\":{\"#),
         ("<?xml version='1.0'?><Error/>", "XML", r#"begins "<?xml version"#),
         ("Access to \x07 this model is restricted", "text", r#"begins "Access to \u{7} this"#),
