@@ -114,7 +114,7 @@ fn broken_pipe() {
     let entry = |name| Entry { name, kind: "F8_E5M2", shape: &[1], data: &[0x7C] };
     let entries: Vec<_> = names.iter().map(|name| entry(name)).collect();
     let many = file("many.safetensors", &safetensors(&entries));
-    let clean = file("clean.npy", &array(&vec![0.0; 10]));
+    let clean = file("clean.npy", &array(&[0.0; 10]));
     for (arguments, path, status) in [
         (&["check"][..], &many, 1),
         (&["check", "--json"], &many, 1),
