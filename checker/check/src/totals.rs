@@ -105,5 +105,5 @@ impl Totals {
 fn tensors<'a>(
     reports: impl IntoIterator<Item = &'a Report>,
 ) -> impl Iterator<Item = &'a TensorReport> {
-    reports.into_iter().flat_map(|report| &report.tensors)
+    reports.into_iter().flat_map(|report| report.tensors.iter().map(|tensor| &**tensor))
 }

@@ -141,7 +141,7 @@ impl<'a> File<'a> {
             not_looked_at: NotLookedAt::all(result),
             tensors: report
                 .into_iter()
-                .flat_map(|report| &report.tensors)
+                .flat_map(|report| report.tensors.iter().map(|tensor| &**tensor))
                 .filter(|tensor| listed.lists(tensor))
                 .collect(),
         }
@@ -250,7 +250,7 @@ impl<'a> Tensor<'a> {
             shard: tensor.file.as_ref().map(|file| file.to_string_lossy().into_owned()),
             dtype: &tensor.dtype,
             shape: &tensor.shape,
-            storage: tensor.storage.as_ref(),
+            storage: tensor.storage.as_deref(),
             left_out: tensor.is_left_out,
             elements: tensor.elements,
             bytes: tensor.bytes,

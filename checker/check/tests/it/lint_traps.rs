@@ -325,10 +325,12 @@ fn overflow_of_blocks() {
     ] {
         let mut data = [&[0x7F; 17][..], &[0; 17]].concat();
         (data[17], data[20]) = (scale, code);
-        let entries = [Entry { name: "a.weight", kind: 39, shape: &[2, 32][..], data: &data[..] }];
-        let found = "error[dequant-overflow] a.weight [1, 0]: f32 ends at";
-        let files = vec![("x.gguf", gguf(&entries, false, &[]))];
-        assert_lint(&files, if is_infinite { found } else { "" });
+        for name in ["a.weight", "blk.0.ffn_gate_exps", "x", "a.weight_q"] {
+            let entries = [Entry { name, kind: 39, shape: &[2, 32][..], data: &data[..] }];
+            let found = format!("error[dequant-overflow] {name} [1, 0]: f32 ends at");
+            let files = vec![("x.gguf", gguf(&entries, false, &[]))];
+            assert_lint(&files, if is_infinite { &found } else { "" });
+        }
     }
 }
 
