@@ -57,6 +57,8 @@ public:
     NODE_VALIDATION_CHECK(this,
                           output_type_ == ov::element::boolean || output_type_ == ov::element::u8,
                           "The output type must be boolean or u8 (got ", output_type_, ").");
+    NODE_VALIDATION_CHECK(this, type != ov::element::f4e2m1,
+                          "f4e2m1 has two elements in a byte. This operator reads whole bytes.");
     NODE_VALIDATION_CHECK(this, type.is_dynamic() || format_of(type) != 0,
                           "The element type of the input tensor must be a floating point number or "
                           "dynamic (got ",

@@ -201,12 +201,15 @@ pub(crate) struct Groups<'a, const W: usize, const N: usize> {
     out: *mut MaybeUninit<bool>,
     /// For the address of the next group: see [`alignment`].
     alignment: usize,
+    /// The bytes by which groups begin behind the multiples of `alignment`.
+    skew: usize,
     both: PhantomData<(&'a [u8], &'a mut Places)>,
 }
 
 impl<'a, const W: usize, const N: usize> Groups<'a, W, N> {
     /// The first group. The groups after it begin at cache lines if `align` says so, and if
-    /// elements are aligned to their width.
+    /// elements are aligned to their width. Elements of one byte have as many bytes of answers, and
+    /// then the answers begin at cache lines: a store that crosses two costs more than a load.
     ///
     /// # Panics
     /// If the input is shorter than a group, or if there are not as many places as elements.
@@ -216,7 +219,8 @@ impl<'a, const W: usize, const N: usize> Groups<'a, W, N> {
         let alignment = if align { alignment(x, W) } else { !0 };
         let (at, out) = (x.as_ptr(), out.as_mut_ptr());
         let last = at.wrapping_add(x.len()).wrapping_sub(64 * N);
-        Self { x: at, at, last, out, alignment, both: PhantomData }
+        let skew = if W == 1 { at.addr().wrapping_sub(out.addr()) % 64 } else { 0 };
+        Self { x: at, at, last, out, alignment, skew, both: PhantomData }
     }
 
     /// The lines of the group and their places.
@@ -240,7 +244,8 @@ impl<'a, const W: usize, const N: usize> Groups<'a, W, N> {
     /// Moves to the next group, which begins after this group, or 63 bytes earlier at most.
     #[inline(always)]
     pub(crate) fn advance(&mut self) {
-        self.at = self.at.wrapping_add(64 * N).map_addr(|at| at & self.alignment).min(self.last);
+        let line = |at: usize| (at.wrapping_sub(self.skew) & self.alignment) + self.skew;
+        self.at = self.at.wrapping_add(64 * N).map_addr(line).min(self.last);
     }
 }
 

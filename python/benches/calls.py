@@ -1,12 +1,11 @@
 """Nanoseconds a call, beside numpy, bottleneck, torch and pyarrow: `python benches/calls.py`.
 
 Each line is the least of several rounds, less the cost of the empty loop. What is not installed is
-left out. With `--large`, also bytes per second of large arrays.
+left out.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import timeit
 from typing import Any
@@ -102,46 +101,5 @@ def calls() -> None:
         print_line(what, statement, names)
 
 
-def large() -> None:
-    """Gigabytes per second of arrays of 10^6 and 10^8 elements."""
-    print("\n| elements | call | GB/s |")
-    print("|--:|---|--:|")
-    for elements in (10**3, 10**6, 10**8):
-        a = np.ones(elements, np.float32)
-        names = {**vars(nf), "np": np, "a": a, "out": np.zeros(elements, bool), "bn": bottleneck}
-        statements = [
-            "all_finite(a)",
-            "all_finite(a, threads=0)",
-            "is_finite(a, out)",
-            "np.isfinite(a, out=out)",
-            "np.isfinite(a).all()",
-        ]
-        if bottleneck:
-            statements.append("bn.anynan(a)")
-        for statement in statements:
-            took = nanoseconds(statement, names)
-            print(f"| {elements:,} | `{statement}` | {a.nbytes / took:,.1f} |", flush=True)
-
-
-def release() -> None:
-    """What it costs to give up the GIL, around the size from which it is given up."""
-    print("\n| bytes | all_finite, ns |")
-    print("|--:|--:|")
-    for kib in (16, 32, 48, 64, 65, 96, 128):
-        a = np.ones(kib * 256, np.float32)
-        took = nanoseconds("all_finite(a)", {"all_finite": nf.all_finite, "a": a})
-        print(f"| {a.nbytes:,} | {took:,.0f} |", flush=True)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--large", action="store_true", help="also large arrays")
-    arguments = parser.parse_args()
-    calls()
-    if arguments.large and np:
-        release()
-        large()
-
-
 if __name__ == "__main__":
-    main()
+    calls()

@@ -6,9 +6,11 @@ from nonfinite._native import (
     NonFiniteError as NonFiniteError,
     Occurrences as Occurrences,
     Stats as Stats,
+    __version__ as __version__,
     all as all,
     all_finite as all_finite,
     any as any,
+    any_inf as any_inf,
     any_nan as any_nan,
     assert_finite as assert_finite,
     census as census,
@@ -22,6 +24,9 @@ from nonfinite._native import (
     stats as stats,
     unscale_and_check as unscale_and_check,
 )
+
+# The names of numpy and torch.
+isnan, isinf, isfinite = is_nan, is_inf, is_finite
 
 # For type checkers. `typing.TYPE_CHECKING` would import `typing`, which takes milliseconds.
 TYPE_CHECKING = False

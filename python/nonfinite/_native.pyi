@@ -1,6 +1,6 @@
 """The native module: see the docstrings of the functions for shapes and errors."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence, ValuesView
 from os import PathLike
 from typing import Any, Literal, Protocol, TypeVar, final, overload
 
@@ -22,7 +22,15 @@ class _Tensor(Protocol):
 
     def is_neg(self) -> bool: ...
 
-_Array = Buffer | _DLPack | _Arrow | _ArrayMethod | Sequence[Any]
+class _Stream(Protocol):
+    def __arrow_c_stream__(self) -> object: ...
+
+_Array = Buffer | _DLPack | _Arrow | _Stream | _ArrayMethod | Sequence[Any]
+# What has one answer about all of its arrays.
+_Parts = Mapping[Any, Any] | Iterator[Any] | ValuesView[Any] | ItemsView[Any, Any]
+_All = _Array | _Parts | float
+_Axis = int | tuple[int, ...] | None
+_No = Literal[False]
 _Predicate = Literal[
     "nan", "inf", "+inf", "-inf", "finite", "non-finite", "nan or +inf", "never"
 ]
@@ -54,6 +62,7 @@ class Census:
 
 @final
 class Extreme:
+    def __new__(cls, value: float, bits: int, first: Sequence[int]) -> Extreme: ...
     @property
     def value(self) -> float: ...
     @property
@@ -63,6 +72,10 @@ class Extreme:
 
 @final
 class Stats:
+    def __new__(
+        cls, census: Census, min: Extreme | None, max: Extreme | None, max_abs: Extreme | None,
+        zeros: int, subnormals: int, normals: int,
+    ) -> Stats: ...
     @property
     def census(self) -> Census: ...
     @property
@@ -83,65 +96,88 @@ class Stats:
 class NonFiniteError(ValueError):
     census: Census
 
-def all_finite(x: _Array | float, /, *, threads: int | None = None) -> bool: ...
-def any_nan(x: _Array | float, /, *, threads: int | None = None) -> bool: ...
+__version__: str
+
+def all_finite(x: _All, /, *, threads: int | None = None) -> bool: ...
+def any_nan(x: _All, /, *, threads: int | None = None) -> bool: ...
+def any_inf(x: _All, /, *, threads: int | None = None) -> bool: ...
 @overload
 def any(
-    x: _Array | float, predicate: _Predicate, /, *, axis: None = None, threads: int | None = None
+    x: _All, predicate: _Predicate, /, *, axis: None = None, keepdims: _No = False,
+    threads: int | None = None,
 ) -> bool: ...
 @overload
-def any(x: _T, predicate: _Predicate, /, *, axis: int, threads: int | None = None) -> _T | bool: ...
+def any(
+    x: _T, predicate: _Predicate, /, *, axis: _Axis = None, keepdims: bool = False,
+    threads: int | None = None,
+) -> _T | bool: ...
 @overload
 def any(
-    x: _Array, predicate: _Predicate, /, *, axis: int, threads: int | None = None
+    x: _Array, predicate: _Predicate, /, *, axis: _Axis = None, keepdims: bool = False,
+    threads: int | None = None,
 ) -> npt.NDArray[np.bool_] | bool: ...
 @overload
 def all(
-    x: _Array | float, predicate: _Predicate, /, *, axis: None = None, threads: int | None = None
+    x: _All, predicate: _Predicate, /, *, axis: None = None, keepdims: _No = False,
+    threads: int | None = None,
 ) -> bool: ...
 @overload
-def all(x: _T, predicate: _Predicate, /, *, axis: int, threads: int | None = None) -> _T | bool: ...
+def all(
+    x: _T, predicate: _Predicate, /, *, axis: _Axis = None, keepdims: bool = False,
+    threads: int | None = None,
+) -> _T | bool: ...
 @overload
 def all(
-    x: _Array, predicate: _Predicate, /, *, axis: int, threads: int | None = None
+    x: _Array, predicate: _Predicate, /, *, axis: _Axis = None, keepdims: bool = False,
+    threads: int | None = None,
 ) -> npt.NDArray[np.bool_] | bool: ...
 @overload
 def count(
-    x: _Array | float, predicate: _Predicate, /, *, axis: None = None, threads: int | None = None
+    x: _All, predicate: _Predicate, /, *, axis: None = None, keepdims: _No = False,
+    threads: int | None = None,
 ) -> int: ...
 @overload
 def count(
-    x: _T, predicate: _Predicate, /, *, axis: int, threads: int | None = None
+    x: _T, predicate: _Predicate, /, *, axis: _Axis = None, keepdims: bool = False,
+    threads: int | None = None,
 ) -> _T | int: ...
 @overload
 def count(
-    x: _Array, predicate: _Predicate, /, *, axis: int, threads: int | None = None
+    x: _Array, predicate: _Predicate, /, *, axis: _Axis = None, keepdims: bool = False,
+    threads: int | None = None,
 ) -> npt.NDArray[np.intp] | int: ...
 @overload
 def position(
-    x: _Array | float, predicate: _Predicate, /, *, axis: None = None, threads: int | None = None
+    x: _Array | float, predicate: _Predicate, /, *, axis: None = None, keepdims: _No = False,
+    threads: int | None = None,
 ) -> tuple[int, ...] | None: ...
 @overload
 def position(
-    x: _T, predicate: _Predicate, /, *, axis: int, threads: int | None = None
+    x: _T, predicate: _Predicate, /, *, axis: _Axis = None, keepdims: bool = False,
+    threads: int | None = None,
 ) -> _T | int: ...
 @overload
 def position(
-    x: _Array, predicate: _Predicate, /, *, axis: int, threads: int | None = None
+    x: _Array, predicate: _Predicate, /, *, axis: _Axis = None, keepdims: bool = False,
+    threads: int | None = None,
 ) -> npt.NDArray[np.intp] | int: ...
 @overload
-def census(x: _Array | float, /, *, axis: None = None, threads: int | None = None) -> Census: ...
+def census(
+    x: _Array | float, /, *, axis: None = None, keepdims: _No = False, threads: int | None = None
+) -> Census: ...
 @overload
 def census(
-    x: _Array, /, *, axis: int, threads: int | None = None
+    x: _Array, /, *, axis: _Axis = None, keepdims: bool = False, threads: int | None = None
 ) -> npt.NDArray[np.void] | np.void: ...
-@overload
-def stats(x: _Array | float, /, *, axis: None = None, threads: int | None = None) -> Stats: ...
 @overload
 def stats(
-    x: _Array, /, *, axis: int, threads: int | None = None
+    x: _Array | float, /, *, axis: None = None, keepdims: _No = False, threads: int | None = None
+) -> Stats: ...
+@overload
+def stats(
+    x: _Array, /, *, axis: _Axis = None, keepdims: bool = False, threads: int | None = None
 ) -> npt.NDArray[np.void] | np.void: ...
-def assert_finite(x: _Array | float, /, name: str = "x", *, threads: int | None = None) -> None: ...
+def assert_finite(x: _All, /, name: str = "x", *, threads: int | None = None) -> None: ...
 @overload
 def mask(
     x: float, predicate: _Predicate, /, out: None = None, *, threads: int | None = None

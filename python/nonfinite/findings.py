@@ -18,7 +18,7 @@ WORDS = {
     ORIGIN: "the inputs are finite, the output is not",
     NAN_FROM_INF: "the inputs have infinities, the output has a NaN",
     ENTRY: "the first operation that reads a bad weight or input",
-    INTENDED: "-Inf of a mask",
+    INTENDED: "values that are meant, as the -Inf of a mask is",
     PROPAGATION: "an input is bad already",
 }
 
@@ -60,6 +60,19 @@ class Look:
         return self.neg_inf > 0 and self.bad == self.neg_inf
 
     @property
+    def title(self) -> str:
+        """The name, for a sentence. The inputs of an operation of torch have numbers as names."""
+        return f"input {self.name}" if self.name.isdecimal() else self.name
+
+    @property
+    def number(self) -> float | None:
+        """The only element, if the tensor has no dimension."""
+        if self.shape != () or self.elements != 1 or self.bad > 1 or self.min != self.max:
+            return None
+        infinity = math.inf if self.pos_inf else -math.inf if self.neg_inf else self.min
+        return math.nan if self.nan else infinity
+
+    @property
     def coordinate(self) -> tuple[int, ...] | None:
         """The coordinate of the first NaN or infinity."""
         if self.first is None or self.shape is None:
@@ -81,6 +94,8 @@ class Look:
         return ", ".join(parts)
 
     def __str__(self) -> str:
+        if (number := self.number) is not None:
+            return f"{self.name}: {self.dtype} {number:.6g}"
         shape = "?" if self.shape is None else ", ".join(map(str, self.shape))
         parts = [f"{self.name}: {self.dtype}[{shape}]"]
         if self.bad:

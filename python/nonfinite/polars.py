@@ -30,6 +30,7 @@ class Expression:
 
     def mask(self, predicate: _Predicate) -> pl.Expr:
         """Whether the predicate holds for each element. A null stays null."""
+        nf.mask(0.0, predicate)  # A wrong one is an error here, not when Polars collects.
 
         def ask(column: pl.Series) -> pl.Series:
             mask = pl.Series(column.name, nf.mask(column, predicate), pl.Boolean)

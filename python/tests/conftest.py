@@ -44,14 +44,3 @@ if os.environ.get("NONFINITE_AWAY"):
     @pytest.fixture(autouse=True)
     def all_away(away):
         pass
-
-    #: On a device a node of autograd outside of the model is named, and not the operation inside.
-    NODES = (
-        "test_the_operation_is_named[backward of an autograd.Function-",
-        "test_common_causes_are_told_in_a_line[the slope of a square root",
-    )
-
-    def pytest_collection_modifyitems(items):
-        for item in items:
-            if item.name.startswith(NODES) and "operations" not in item.name:
-                item.add_marker(pytest.mark.xfail(reason="names the node", strict=True))

@@ -26,6 +26,18 @@ def test_dtypes(dtype: str) -> None:
         assert nf.census(x, axis=1)["nan"]["first"].tolist() == [1, 2]
 
 
+@pytest.mark.parametrize("trace", [jax.jit, jax.grad, jax.vmap])
+@pytest.mark.parametrize(
+    "ask",
+    [nf.all_finite, nf.is_nan, nf.census, nf.assert_finite, lambda x: nf.any(x, "nan", axis=0)],
+)
+def test_traced(trace: object, ask: object) -> None:
+    """The error is that of jax, with its message."""
+    with pytest.raises(jax.errors.ConcretizationTypeError, match="traced array") as error:
+        trace(lambda x: ask(x) or x.sum())(jnp.ones(1 if trace is jax.vmap else ()))
+    assert "jax.numpy.isfinite" in error.value.__notes__[0]
+
+
 def test_integers_and_scalars() -> None:
     assert nf.all_finite(jnp.arange(3)) is True
     assert nf.is_nan(jnp.float32(np.nan)) is True

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import copy
+import importlib.metadata
+import itertools
+import math
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +18,8 @@ from hypothesis import strategies as st
 from oracle import PREDICATES, expected, first
 
 import nonfinite as nf
+
+NAN, INF = float("nan"), float("inf")
 
 
 def bits_of(dtype: np.dtype) -> np.dtype:
@@ -48,11 +56,28 @@ def arrays(draw: st.DrawFn, most_dimensions: int = 4) -> np.ndarray:
     return x
 
 
-def first_along(mask: np.ndarray, axis: int) -> np.ndarray:
-    """The index of the first True along an axis, or -1."""
-    if mask.shape[axis] == 0:
-        return np.full(mask.any(axis).shape, -1)
-    return np.where(mask.any(axis), mask.argmax(axis), -1)
+def axes_of(x: np.ndarray) -> list[int | tuple[int, ...] | None]:
+    """All axes, and all sets of them, in turn as positive and negative numbers."""
+    sets = [c for n in range(x.ndim + 1) for c in itertools.combinations(range(x.ndim), n)]
+    mixed = [tuple(axis - x.ndim * (i % 2) for i, axis in enumerate(each[::-1])) for each in sets]
+    return [None, *range(-x.ndim, x.ndim), *mixed]
+
+
+def rows_along(x: np.ndarray, axes: int | tuple[int, ...] | None) -> np.ndarray:
+    """The elements with the rows along some axes as the last dimension."""
+    several = range(x.ndim) if axes is None else axes if isinstance(axes, tuple) else (axes,)
+    order = sorted(axis % x.ndim for axis in several)
+    moved = np.moveaxis(x, order, range(x.ndim - len(order), x.ndim))
+    kept = moved.shape[: x.ndim - len(order)]
+    return moved.reshape(*kept, math.prod(moved.shape[x.ndim - len(order) :]))
+
+
+def first_along(mask: np.ndarray, axes: int | tuple[int, ...] | None) -> np.ndarray:
+    """The index of the first True along each row, or -1."""
+    rows = rows_along(mask, axes)
+    if rows.shape[-1] == 0:
+        return np.full(rows.shape[:-1], -1)
+    return np.where(rows.any(-1), rows.argmax(-1), -1)
 
 
 @settings(max_examples=400, deadline=None)
@@ -72,11 +97,15 @@ def test_answers(x: np.ndarray, predicate: str) -> None:
     assert nf.all(x, predicate) is bool(want.all())
     assert nf.count(x, predicate) == want.sum()
     assert nf.position(x, predicate) == first(want)
-    for axis in range(-x.ndim, x.ndim):
-        assert np.array_equal(nf.any(x, predicate, axis=axis), want.any(axis))
-        assert np.array_equal(nf.all(x, predicate, axis=axis), want.all(axis))
-        assert np.array_equal(nf.count(x, predicate, axis=axis), want.sum(axis))
-        assert np.array_equal(nf.position(x, predicate, axis=axis), first_along(want, axis))
+    for axis, keep in itertools.product(axes_of(x), (False, True)):
+        how = {"axis": axis, "keepdims": keep}
+        shape = np.any(want, **how).shape
+        assert np.array_equal(nf.any(x, predicate, **how), np.any(want, **how))
+        assert np.array_equal(nf.all(x, predicate, **how), np.all(want, **how))
+        assert np.array_equal(nf.count(x, predicate, **how), np.sum(want, **how))
+        if axis is not None or keep:
+            found = nf.position(x, predicate, **how)
+            assert np.array_equal(found, first_along(want, axis).reshape(shape))
 
 
 @settings(max_examples=200, deadline=None)
@@ -85,6 +114,7 @@ def test_named_questions(x: np.ndarray) -> None:
     nan, finite = expected(x, "nan"), expected(x, "finite")
     assert nf.all_finite(x) is bool(finite.all())
     assert nf.any_nan(x) is bool(nan.any())
+    assert nf.any_inf(x) is bool(expected(x, "inf").any())
     assert np.array_equal(nf.is_nan(x), nan)
     assert np.array_equal(nf.is_inf(x), expected(x, "inf"))
     assert np.array_equal(nf.is_finite(x), finite)
@@ -123,6 +153,30 @@ def test_an_error_with_a_census_is_pickled() -> None:
         nf.Census(1, 0, 0)
 
 
+ANSWERS = [
+    nf.stats(np.float32([[1, NAN], [-2, INF], [0, 1e-42]])), nf.stats(np.zeros(0)),
+    nf.stats(np.float64([-0.0])), nf.census(np.array([NAN])), nf.Occurrences(2**40, (1, 2)),
+]  # fmt: skip
+
+
+def test_answers_are_copied_pickled_and_hashed() -> None:
+    answers = [*ANSWERS, *(each.max for each in ANSWERS[:3])]
+    protocols = range(pickle.HIGHEST_PROTOCOL + 1)
+    ways = [lambda x, n=n: pickle.loads(pickle.dumps(x, n)) for n in protocols]
+    for answer, way in itertools.product(answers, [copy.copy, copy.deepcopy, *ways]):
+        found = way(answer)
+        assert type(found) is type(answer) and repr(found) == repr(answer)
+        assert found == answer and hash(found) == hash(answer) and len({found, answer}) == 1
+    assert len({*answers}) == len(answers)
+    assert nf.Extreme(value=1.0, bits=3, first=[1, 2]).first == (1, 2)
+
+
+def test_names_of_numpy() -> None:
+    assert (nf.isnan, nf.isinf, nf.isfinite) == (nf.is_nan, nf.is_inf, nf.is_finite)
+    assert np.array_equal(nf.isnan(np.array([1, NAN])), [False, True])
+    assert nf.__version__ == importlib.metadata.version("nonfinite") and "isnan" in dir(nf)
+
+
 @settings(max_examples=200, deadline=None)
 @given(arrays())
 def test_stats(x: np.ndarray) -> None:
@@ -149,11 +203,14 @@ def test_stats(x: np.ndarray) -> None:
 @given(arrays())
 def test_records_of_rows(x: np.ndarray) -> None:
     """Each record says what the row alone says."""
-    for axis in range(-x.ndim, x.ndim):
-        rows = np.moveaxis(x, axis, -1)
+    for axis in axes_of(x)[1:]:
+        rows = rows_along(x, axis)
         census, stats = nf.census(x, axis=axis), nf.stats(x, axis=axis)
         assert census.shape == stats.shape == rows.shape[:-1]
         assert census.dtype.fields is not None
+        kept = nf.census(x, axis=axis, keepdims=True)
+        assert kept.shape == np.any(x == x, axis=axis, keepdims=True).shape
+        assert np.array_equal(kept.ravel(), census.ravel())
         for i in np.ndindex(rows.shape[:-1]):
             check_record(census[i], nf.census(rows[i]))
             check_record(stats[i], nf.stats(rows[i]))
@@ -338,10 +395,14 @@ class TestWrong:
 
     def test_predicate_and_axis(self) -> None:
         x = np.zeros((2, 3))
-        with pytest.raises(ValueError, match="nan or \\+inf"):
-            nf.mask(x, "nah")
-        with pytest.raises(TypeError, match="no string"):
-            nf.mask(x, np.isnan)
+        stub = Path(nf.__file__).with_name("_native.pyi").read_text()
+        [literal] = re.findall(r"_Predicate = Literal\[(.*?)\]", stub, re.DOTALL)
+        for wrong in ("nah", "isFINITE", "NaN", "nan ", "", "exceeds 1", np.isnan, None, b"nan"):
+            kind = ValueError if isinstance(wrong, str) else TypeError
+            with pytest.raises(kind, match="no (predicate|string): pass one of ") as error:
+                nf.mask(x, wrong)
+            names = set(re.findall(r'"([^"]+)"', str(error.value).split("one of")[1]))
+            assert names == set(re.findall(r'"([^"]+)"', literal)) == set(PREDICATES)
         for axis in (2, -3, 1 << 62):
             with pytest.raises(ValueError, match="2 dimensions"):
                 nf.any(x, "nan", axis=axis)
@@ -350,7 +411,12 @@ class TestWrong:
                     ask(x, axis=axis)
         with pytest.raises(ValueError, match="0 dimensions"):
             nf.count(1.0, "nan", axis=0)
-        assert nf.any(x, "isFINITE") is True
+        for axis in ((0, 0), (1, -1)):
+            with pytest.raises(ValueError, match="duplicate value in axis"):
+                nf.all(x, "nan", axis=axis)
+        for wrong in ("0", 1.0, (0, "1"), [0, 1], (None,)):
+            with pytest.raises(TypeError, match="integer"):
+                nf.count(x, "nan", axis=wrong)
 
     def test_class_that_lies(self) -> None:
         class Liar:

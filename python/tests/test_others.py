@@ -53,7 +53,7 @@ def test_polars() -> None:
     ask = polars.col("x").map_batches(lambda x: polars.Series(nf.is_finite(x)))
     assert frame.select(ask)["x"].to_list() == [True, False]
     with pytest.raises(TypeError, match="one column"):
-        nf.all_finite(polars.DataFrame({"x": [1.0]}))
+        nf.is_nan(polars.DataFrame({"x": [1.0]}))
     with pytest.raises(TypeError, match="Arrow format"):
         nf.all_finite(polars.Series(["a"]))
 
@@ -81,8 +81,6 @@ def test_arrow_others() -> None:
             nf.all_finite(wrong)
     with pytest.raises(TypeError, match="Arrow format"):
         nf.all_finite(pa.array([1.0]).dictionary_encode())
-    with pytest.raises(TypeError, match="combine_chunks"):
-        nf.all_finite(pa.chunked_array([[1.0], [2.0]]))
 
 
 @pytest.mark.parametrize("code", "fd")
@@ -196,8 +194,9 @@ def test_errors_of_the_owner_pass() -> None:
         def __dlpack__(self, **_: object) -> object:
             raise RuntimeError("lost")
 
-    with pytest.raises(TypeError, match="lost"):
+    with pytest.raises(TypeError, match="lost") as error:
         nf.all_finite(Broken())
+    assert repr(error.value.__cause__) == "RuntimeError('lost')"
 
     class Fake:
         def __dlpack__(self, **_: object) -> object:

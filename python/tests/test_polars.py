@@ -57,5 +57,7 @@ def test_other_columns() -> None:
     assert nulls.select(pl.col("x").nonfinite.is_nan())["x"].to_list() == [None, None]
     integers = pl.DataFrame({"x": [1, None]})
     assert integers.select(pl.col("x").nonfinite.is_finite())["x"].to_list() == [True, None]
+    with pytest.raises(ValueError, match="no predicate: pass one of"):
+        pl.col("x").nonfinite.count("NaN")
     with pytest.raises((TypeError, pl.exceptions.PolarsError), match="Arrow format"):
         pl.DataFrame({"x": ["a"]}).select(pl.col("x").nonfinite.is_nan())

@@ -117,8 +117,9 @@ assert nf.any(x, "non-finite", axis=1).tolist() == [True, True]
 assert nf.count(x, "finite", axis=0).tolist() == [2, 1, 1]
 assert nf.count(array.array("f", [1]), "finite", axis=0) == 1
 assert nf.is_nan(array.array("f")).tolist() == []
+assert nf.all_finite([1.0]) and nf.count([1.0, float("nan")], "nan") == 1
 try:
-    nf.all_finite([1.0])
+    nf.is_nan([1.0])
 except TypeError as error:
     assert "numpy" in str(error)
 else:

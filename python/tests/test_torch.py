@@ -50,11 +50,31 @@ def test_parameters_and_gradients() -> None:
         assert nf.all_finite(x) is False and nf.all_finite(plain) is True
     y = x * 2
     assert nf.position(y, "nan") == (1,)
-    assert nf.nan_to_num(x).tolist() == [1.0, 0.0]
+    with torch.no_grad():
+        assert nf.nan_to_num(x).tolist() == [1.0, 0.0] and not nf.nan_to_num(x).requires_grad
     with pytest.raises(ValueError, match="detach"):
         nf.nan_to_num(x, copy=False)
     assert nf.nan_to_num(x.detach(), copy=False).tolist() == [1.0, 0.0]
     assert nf.all_finite(x)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("numbers", [(0.0, None, None), (2.0, 3.0, -4.0)])
+def test_nan_to_num_has_a_gradient(dtype: torch.dtype, numbers: tuple[float | None, ...]) -> None:
+    grads = []
+    for replace in (nf.nan_to_num, lambda x, _, *numbers: torch.nan_to_num(x, *numbers)):
+        x = torch.tensor([1.0, float("nan"), float("inf"), -float("inf")], dtype=dtype)
+        x.requires_grad_()
+        y = replace(x * 3, True, *numbers)
+        y.float().sum().backward()
+        grads.append((y.tolist(), x.grad.tolist()))
+    assert grads[0] == grads[1] and grads[0][1] == [3, 0, 0, 0]
+
+
+def test_public_names() -> None:
+    import nonfinite.torch
+
+    assert dir(nonfinite.torch) == sorted(nonfinite.torch.__all__)
 
 
 def test_negative_bit() -> None:

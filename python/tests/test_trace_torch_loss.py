@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 from torch_faults import (
-    INF, MODES, NAN, SOURCE, Of, Regression, Root, WithLayer, finding_of, line_of, operator_of,
+    INF, MODES, NAN, SOURCE, Of, Regression, WithLayer, finding_of, line_of,
     train,
 )  # fmt: skip
 
@@ -109,7 +109,7 @@ def test_an_overflow_that_does_not_end_with_the_scale(size, real, dtype):
         assert found.findings == [] and 0 < found.overflows < 6
         return
     assert (found.overflows, found.first.step, scaler.get_scale()) == (6, 6, 0.25)
-    assert (found.first.phase, found.first.operator[:7]) == ("backward", "aten.mm")
+    assert (found.first.phase, found.first.operator) == ("backward", "AddmmBackward0")
     assert "GradScaler's scale is 1, so scaling is not the cause" in found.first.note
     assert "6 bad gradients before were counted as overflows" in str(found.first)
 
@@ -141,25 +141,6 @@ def test_bad_targets(make, value, options):
     assert finding.parameter.startswith("tensor 1 of the operation")
     assert "aten.mse_loss.default outside of the model, step 0" in str(finding)
     assert '"module": null' in finding.to_json()
-
-
-@pytest.mark.parametrize("options", MODES, ids=str)
-def test_one_of_two_outputs_has_a_bad_gradient_from_outside(options):
-    class Two(WithLayer):
-        def __init__(self):
-            super().__init__()
-            self.two = nn.Linear(4, 4)
-
-        def forward(self, x):
-            return self.layer(x), self.two(x)
-
-    with watch(Two(), on_bad="record", **options) as found:
-        one, two = found._model(torch.randn(3, 4))
-        loss = one.sum() + (two * 0).sqrt().sum()  # fault: second loss
-        loss.backward()
-    assert found.first.module is None, str(found.first)
-    assert found.first.operator == operator_of("aten.div.Tensor in SqrtBackward0", options)
-    assert found.first.line == line_of("second loss", HERE)
 
 
 # The rate, the factor of the input, and what overflows first: a product in the model, the squares
@@ -342,13 +323,3 @@ def test_names_of_inputs(give, name, options):
     with watch(Captions(), on_bad="record", **options) as found:
         found._model(*args, **kwargs)
     assert found.first.parameter == f"input {name} of the model"
-
-
-def test_the_name_of_an_input_whose_gradient_is_bad():
-    """A change in place leaves no replay that would name the operation."""
-    with watch(Root(), on_bad="record") as found:
-        x = torch.ones(3, 4, requires_grad=True) * 1
-        y = found._model(x=x)
-        x.add_(1)
-        y.sum().backward()
-    assert [each.name for each in found.first.outputs] == ["gradient of input x of the model"]

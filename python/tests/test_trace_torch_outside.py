@@ -16,7 +16,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch_faults import INF, MODES, NAN, X, finding_of, line_of, operator_of
+from torch_faults import INF, MODES, NAN, X, finding_of, line_of
 from torch_losses import SCENARIOS, SOURCE, regression
 
 import nonfinite.torch.look
@@ -35,8 +35,8 @@ def here(name):
 def test_the_operation_is_named(scenario, options):
     finding = finding_of(*scenario.make(), **options)
     assert finding.operator is not None, str(finding)
-    assert finding.operator.startswith(operator_of(scenario.operator, options)), str(finding)
-    assert (finding.kind, finding.phase) == (scenario.kind, scenario.phase), str(finding)
+    assert finding.operator.startswith(scenario.operator), str(finding)
+    assert (finding.kind, finding.phase) == (scenario.kind, "forward"), str(finding)
     assert (finding.module, finding.line) == (scenario.module, scenario.line), str(finding)
     assert finding.file == str(SOURCE)
     beside = "-Inf, the output has +Inf" in str(finding)
@@ -306,36 +306,8 @@ def test_a_finding_is_the_last_that_a_reader_sees(root, options, tmp_path):
     head, _, report = ran.stderr.partition("nonfinite.torch.BadValueError: ")
     files = re.findall('File "(.*)", line (.*), in', head)
     assert files == [(str(path), "12")] and len(head.splitlines()) <= 4, ran.stderr
-    assert report.startswith("origin in ") and report.splitlines()[-1].startswith("  output 0: ")
-
-
-CAUSES = {
-    "all labels are ignored": lambda y: F.cross_entropy(y, torch.full((3,), -100)),
-    "a row is masked whole": lambda y: y.masked_fill(torch.eye(3, 4) >= 0, -INF).softmax(-1).sum(),
-    "a division by zero (a norm, a sum, a count): input 1 has 3 zeros":
-        lambda y: (y / (y * 0).norm(dim=-1, keepdim=True)).sum(),
-    "the logarithm of zero: input 0 has 12 zeros": lambda y: (y * 0).log().sum(),
-    "the logarithm of a negative number": lambda y: (y * 0 - 1).log().sum(),
-    "the square root of a negative number": lambda y: (y * 0 - 1).sqrt().sum(),
-    "the slope of a square root": lambda y: (y * 0).sqrt().sum(),
-    "the mean of no elements": lambda y: y[:0].mean(),
-    "the deviation of a single element": lambda y: y[0, 0].std(),
-    "an overflow: float16 ends at 65504": lambda y: (y * 0 + 1e5).half().sum(),
-    "a target is too long for its input": lambda y: F.ctc_loss(
-        y[:, None].log_softmax(-1), torch.ones(1, 5, dtype=torch.long), [3], [5]
-    ),
-    # Nothing common: the numbers show no zero, and no other reason.
-    None: lambda y: (y * 0 + 2).acos().sum(),
-}
-
-
-@pytest.mark.parametrize("cause", CAUSES)
-def test_common_causes_are_told_in_a_line(cause):
-    model = nn.Linear(4, 4)
-    with watch(model, on_bad="record") as found:
-        CAUSES[cause](model(torch.ones(3, 4))).backward()
-    lines = [line for line in str(found.first).splitlines() if line.startswith("  cause: ")]
-    assert [line[: 9 + len(cause or "")] for line in lines] == [f"  cause: {cause}"] * bool(cause)
+    assert report.startswith("origin in ")
+    assert report.splitlines()[-1].startswith(("  output 0: ", "  gradient of "))
 
 
 def overflows_in_backward(y):
@@ -372,7 +344,6 @@ def test_a_fault_that_scaling_has_not_made_says_nothing_of_a_scaler():
         scaler.scale(model(X).mean()).backward()
         scaler.scale((model(X) * 0 - 1).log().mean()).backward()
     assert found.first.note is None, found.first.note
-    del scaler
     with watch(model, on_bad="record") as found:
         (model(X).sum() * 1e35 * 65536).backward()
     assert found.first.note is None, found.first.note

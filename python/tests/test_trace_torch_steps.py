@@ -113,7 +113,7 @@ def test_a_backward_pass_of_another_model_first(fault, options):
     [finding] = found.findings
     assert finding.step == 0 and finding.operator is not None, str(finding)
     if fault == "model":
-        assert finding.operator.startswith("aten.div.Tensor in Sqrt"), str(finding)
+        assert finding.operator.startswith("Sqrt"), str(finding)
         assert finding.module == "root"
     else:
         assert (finding.module, finding.line) == (None, line_of(fault, HERE)), str(finding)
@@ -250,28 +250,6 @@ def test_calls_in_two_threads(options):
     assert (finding.module, finding.line) == (None, line_of("beside a thread", HERE)), str(finding)
 
 
-class GivesWeight(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.weight = nn.Parameter(X.clone())
-
-    def forward(self, x):
-        return self.weight
-
-
-@pytest.mark.parametrize("options", MODES, ids=str)
-@pytest.mark.parametrize("bad", [False, True])
-def test_no_hooks_are_left_on_parameters(bad, options):
-    """Of the call, and of a replay."""
-    model = nn.Sequential(GivesWeight(), Root()) if bad else GivesWeight()
-    with watch(model, on_bad="record", **options) as found:
-        for _ in range(3):
-            model(X).sum().backward()
-            assert len(next(model.parameters())._backward_hooks) <= 2
-    assert bool(found.findings) == bad
-    assert not next(model.parameters())._backward_hooks
-
-
 def test_the_history_has_the_loss_of_the_model_only():
     model, other = nn.Linear(4, 4), nn.Linear(4, 4)
     with watch(model, on_bad="record") as found:
@@ -282,24 +260,21 @@ def test_the_history_has_the_loss_of_the_model_only():
     assert [each.loss for each in found.first.history] == [1, torch.inf]
 
 
-class NoHooks(nn.Parameter):
-    def register_hook(self, hook):
+class NoHooks(nn.Linear):
+    def register_forward_hook(self, *args, **named):
         raise RuntimeError("no hooks")
 
 
 @pytest.mark.parametrize("options", MODES, ids=str)
 def test_a_watch_that_cannot_begin(options):
-    model, before = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4)), backward_of_torch()
-    good = model[1].bias
-    model[1].bias = NoHooks(torch.zeros(4))
-    found = watch(model, **options)
+    before = backward_of_torch()
+    model = nn.Sequential(nn.Linear(4, 4), NoHooks(4, 4))
     with pytest.raises(RuntimeError, match="no hooks"):
-        found.__enter__()
-    assert not any(each._forward_hooks or each._forward_pre_hooks for each in model.modules())
-    assert not any(each._backward_hooks for each in model.parameters())
+        watch(model, **options).__enter__()
+    assert not any(each._forward_hooks for each in model.modules())
     assert modes() == 0 and backward_of_torch() is before
-    model[1].bias = good
-    with found:
+    model[1] = nn.Linear(4, 4)
+    with watch(model, **options):
         model(X).sum().backward()
 
 
@@ -335,8 +310,8 @@ def test_another_package_wraps_the_function_of_torch():
             torch.autograd._engine_run_backward = wrapper
             model(X).sum().backward()
         found = watch(model)
-        begins = found.backward_begins
-        found.backward_begins = lambda *given: (calls.append(1), begins(*given))
+        begins = found._gradients.begins
+        found._gradients.begins = lambda *given: (calls.append(1), begins(*given))
         with found:
             model(X).sum().backward()
     finally:

@@ -43,11 +43,6 @@ def division_by_a_count(y):
     return (y * mask).sum() / mask.sum()  # fault: count
 
 
-def slope_of_a_root(y):
-    distance = (y - y.detach()).square().sum(-1)
-    return distance.sqrt().mean()  # fault: root
-
-
 def rows_without_a_score(y):
     scores = y.masked_fill(y < 1e9, -INF)  # fault: rows
     return -scores.logsumexp(-1).mean()
@@ -63,24 +58,6 @@ def parts_of_a_tensor(y):
     parts[0] = (y[0, 0] - 1e9).log()  # fault: parts
     parts[1] = y[1, 0]
     return parts.mean()
-
-
-class Inverse(torch.autograd.Function):
-    """The slope is that of 1 / x, and the value is not."""
-
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x.clone()
-
-    @staticmethod
-    def backward(ctx, gradient):
-        [x] = ctx.saved_tensors
-        return gradient / (x * 0)  # fault: function
-
-
-def function_of_the_program(y):
-    return Inverse.apply(y).sum()
 
 
 def contrastive(y):
@@ -110,7 +87,6 @@ class Scenario:
     operator: str
     """The begin of the name of the operation."""
     kind: str = "origin"
-    phase: str = "forward"
     module: str | None = None
 
     @property
@@ -282,16 +258,12 @@ SCENARIOS = [
              "aten.pow.Tensor_Scalar"),
     Scenario("division by a count of zero", of_loss(division_by_a_count), "count",
              "aten.div.Tensor"),
-    Scenario("sqrt at zero", of_loss(slope_of_a_root), "root", "aten.div.Tensor in SqrtBackward0",
-             phase="backward"),
     Scenario("logsumexp of rows of -Inf", of_loss(rows_without_a_score), "rows",
              "aten.masked_fill.Scalar", "intended"),
     Scenario("exp beside a mask", of_loss(overflow_beside_a_mask), "beside a mask",
              "aten.exp.default"),
     Scenario("parts of a loss in one tensor", of_loss(parts_of_a_tensor), "parts",
              "aten.log.default"),
-    Scenario("backward of an autograd.Function", of_loss(function_of_the_program), "function",
-             "aten.div.Tensor in InverseBackward", phase="backward"),
     Scenario("contrastive loss in f16", of_loss(contrastive), "contrastive", "aten.div.Tensor"),
     Scenario("REINFORCE with log of zero", of_loss(policy), "policy", "aten.log.default"),
     Scenario("GAN with log(1 - d)", of_loss(discriminator), "discriminator", "aten.log.default"),

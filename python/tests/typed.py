@@ -31,6 +31,13 @@ assert_type(nf.position(x, "nan or +inf"), tuple[int, ...] | None)
 assert_type(nf.position(x, "nan", axis=0), npt.NDArray[np.intp] | int)
 assert_type(nf.census(x, axis=0), npt.NDArray[np.void] | np.void)
 assert_type(nf.stats(x, axis=-1), npt.NDArray[np.void] | np.void)
+assert_type(nf.any(x, "nan", axis=(0, -1), keepdims=True), Bools | bool)
+assert_type(nf.count(x, "nan", keepdims=True), npt.NDArray[np.intp] | int)
+assert_type(nf.all_finite({"x": x}), bool)
+assert_type(nf.any_inf(iter([x])), bool)
+assert_type(nf.count({"x": x}.items(), "nan"), int)
+assert_type(nf.isnan(x), Bools)
+assert_type(nf.__version__, str)
 assert_type(nf.mask(x, "-inf"), Bools)
 assert_type(nf.mask(1.0, "inf"), bool)
 assert_type(nf.mask(x, "nan", np.empty(x.shape, np.bool_)).ndim, int)
@@ -58,6 +65,7 @@ class Tensor:
 if TYPE_CHECKING:
     assert_type(nf.is_nan(Tensor()), Tensor)
     assert_type(nf.any(Tensor(), "nan", axis=0), Tensor | bool)
+    assert_type(nf.all(Tensor(), "nan", axis=(0, 1), keepdims=True), Tensor | bool)
 nf.assert_finite(x, name="x")
 assert_type(nf.nan_to_num(1.0), float)
 assert_type(nf.nan_to_num(plain, copy=False), npt.NDArray[Any])
@@ -72,3 +80,5 @@ if TYPE_CHECKING:
     nf.mask(x, "nah")  # type: ignore[call-overload]  # pyright: ignore
     nf.all_finite(None)  # type: ignore[arg-type]  # pyright: ignore
     nf.count(x, "nan", axis="0")  # type: ignore[call-overload]  # pyright: ignore
+    nf.any(x, "NaN")  # type: ignore[call-overload]  # pyright: ignore
+    nf.is_nan({"x": x})  # type: ignore[call-overload]  # pyright: ignore

@@ -186,6 +186,6 @@ pub(crate) fn report(
     let places = places(source, tensors, tallies, options)?;
     let damaged = std::mem::take(&mut tallies.damaged);
     let described = tensors.iter().map(FullDescription::of).enumerate();
-    let tallied = described.map(|(index, description)| (description, tallies.tally(index)));
+    let tallied = described.map(|(index, description)| (description, tallies.take(index)));
     Ok(Report::new(format, tallied, places, damaged, other_files(tensors), options))
 }

@@ -33,6 +33,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -151,14 +152,14 @@ fn file_tally(
     source: &dyn ReadAt,
     format: FileFormat,
     tensors: &[Tensor],
-    tallies: TensorTallies,
+    mut tallies: TensorTallies,
     options: &Options,
 ) -> Result<FileTally, Error> {
     let places = places(source, tensors, &tallies, options)?;
     let described = tensors.iter().map(FullDescription::of).enumerate();
     Ok(FileTally {
         format: format.name().to_owned(),
-        tensors: described.map(|(index, it)| (it, tallies.tally(index))).collect(),
+        tensors: described.map(|(index, it)| (it, tallies.take(index))).collect(),
         places,
         damaged: tallies.damaged,
         other_files: other_files(tensors),
@@ -173,7 +174,10 @@ impl FileTally {
 
     /// The tally as that of a shard with these tensors. None if the shard had others.
     fn of_shard(mut self, file: &Path, tensors: &[Tensor]) -> Option<Self> {
-        self.tensors.iter_mut().for_each(|(it, _)| it.description.file = Some(file.to_owned()));
+        let file: Arc<Path> = file.into();
+        for (it, _) in &mut self.tensors {
+            Arc::make_mut(&mut it.description).file = Some(Arc::clone(&file));
+        }
         FullDescription::are_of(self.tensors.iter().map(|(it, _)| it), tensors).then_some(self)
     }
 }

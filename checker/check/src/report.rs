@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
 
 use nonfinite::Format;
 
@@ -21,7 +22,7 @@ pub struct Report {
     /// The format of the file.
     pub format: FileFormat,
     /// The tensors, in the order of their data in the file, or of the index of a set.
-    pub tensors: Vec<TensorReport>,
+    pub tensors: Vec<Arc<TensorReport>>,
     /// The files beside this one that hold data of its tensors: shards, external data.
     pub other_files: Vec<PathBuf>,
 }
@@ -37,10 +38,10 @@ impl Report {
         options: &Options,
     ) -> Self {
         let report = |(index, (description, tally)): (usize, (FullDescription, Tally))| {
-            TensorReport::new(description, &tally, places.remove(&index), options)
+            TensorReport::new(description, &tally, places.remove(&index), options).into()
         };
         let mut tensors: Vec<_> = tensors.enumerate().map(report).collect();
-        tensors.extend(damaged.into_iter().map(|part| TensorReport::unseen(part, options)));
+        tensors.extend(damaged.into_iter().map(|part| TensorReport::unseen(part, options).into()));
         Self { format, tensors, other_files }
     }
 
@@ -48,7 +49,7 @@ impl Report {
     /// [`Options::allow`].
     #[must_use]
     pub fn is_bad(&self) -> bool {
-        self.tensors.iter().any(TensorReport::is_bad)
+        self.tensors.iter().any(|tensor| tensor.is_bad())
     }
 
     /// Whether the check has looked at every tensor that could hold a NaN.
@@ -67,7 +68,7 @@ impl Report {
     /// The tensors that could hold a NaN and were not looked at, with the reasons.
     pub fn not_looked_at(&self) -> impl Iterator<Item = (&TensorReport, &Reason)> {
         self.tensors.iter().filter_map(|tensor| match &tensor.looked_at {
-            LookedAt::Unreadable(why) | LookedAt::Damaged(why) => Some((tensor, why)),
+            LookedAt::Unreadable(why) | LookedAt::Damaged(why) => Some((&**tensor, why)),
             LookedAt::Values
             | LookedAt::Scales { .. }
             | LookedAt::AlwaysFinite
@@ -83,7 +84,7 @@ impl Report {
 pub struct TensorReport {
     /// What the file says about the tensor. Its fields are also those of the report:
     /// `report.name`.
-    pub description: Description,
+    pub description: Arc<Description>,
     /// The numbers that were looked at.
     pub looked_at: LookedAt,
     /// The number of elements.
@@ -94,15 +95,21 @@ pub struct TensorReport {
     pub found: ByKind<KindReport>,
     /// The finite numbers that were looked at, if [`Options::stats`] asks for them. None for a
     /// tensor that was not looked at.
-    pub stats: Option<Box<Stats>>,
+    pub stats: Option<Arc<Stats>>,
     /// The finite numbers of a larger magnitude than [`Options::max_abs`]. None if there are none.
     pub large: Option<Box<Large>>,
+    /// The number beside the zeros if the tensor is a mask: -Inf, or the least finite number of a
+    /// format. None if the number is allowed by name. The -Inf of a mask is not bad.
+    pub mask: Option<f64>,
     /// The kinds in the tensor that are not allowed. They make the tensor bad.
     pub bad: Kinds,
     /// The places of the bad NaN and infinities, if [`Options::places`] or [`Options::draw`] asks
     /// for them. None for tensors without them. [`Places`] lists further cases.
     pub places: Option<Box<Places>>,
 }
+
+/// The finite numbers of a tensor that has none.
+static NO_STATS: LazyLock<Arc<Stats>> = LazyLock::new(Arc::default);
 
 /// The numbers of a tensor that were looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,7 +158,7 @@ impl TensorReport {
         places: Option<Places>,
         options: &Options,
     ) -> Self {
-        let Tally { found, finite } = *tally;
+        let Tally { found, finite, mask } = *tally;
         let looked_at = looked_at(&tensor.content, options);
         let is_scanned = matches!(looked_at, LookedAt::Values | LookedAt::Scales { .. });
         let found = found.map(|KindTally { count, first }| KindReport {
@@ -159,16 +166,25 @@ impl TensorReport {
             first: first.map(|(place, bits)| Box::new(first_of(&tensor, place, bits))),
         });
         let kinds = found.as_ref().map(|of_kind| of_kind.count > 0);
+        let bad = options.bad(&tensor.description, kinds);
+        let name = tensor.description.name.as_deref().unwrap_or_default();
+        let mask = mask
+            .of_mask(&tensor.content, tensor.elements)
+            .filter(|number| !bad.is_empty() || number.is_finite() && !options.allows_large(name));
         Self {
-            bad: options.bad(&tensor.description, kinds),
-            stats: (options.stats && is_scanned)
-                .then(|| Box::new(finite.stats.map(|peak| extreme_of(&tensor, peak)))),
+            mask,
+            bad: if mask.is_some() { Kinds::default() } else { bad },
+            stats: (options.stats && is_scanned).then(|| match finite.stats {
+                // Tensors without a finite number share one.
+                Stats { max_abs: None, .. } => Arc::clone(&NO_STATS),
+                stats => stats.map(|peak| extreme_of(&tensor, peak)).into(),
+            }),
             large: large_of(&tensor, &finite, options).map(Box::new),
             elements: tensor.elements,
             bytes: tensor.bytes,
             looked_at,
             found,
-            places: places.map(Box::new),
+            places: places.filter(|_| mask.is_none()).map(Box::new),
             description: tensor.description,
         }
     }

@@ -25,6 +25,8 @@ pub struct Totals {
     pub stats: Option<TotalStats>,
     /// The number of bad tensors.
     pub bad: usize,
+    /// Tensors that are masks.
+    pub masks: usize,
     /// Tensors of integers, booleans, text or times. They are not looked at.
     pub not_float: usize,
     /// Tensors of formats that have neither NaN nor infinity.
@@ -90,6 +92,7 @@ impl Totals {
                 let both = self.found.zip(tensor.found.as_ref());
                 self.found = both.map(|(sum, of_kind)| sum.saturating_add(of_kind.count));
                 self.bad += usize::from(tensor.is_bad());
+                self.masks += usize::from(tensor.mask.is_some());
                 if let Some(stats) = &tensor.stats {
                     let all = self.stats.get_or_insert_default();
                     all.add(stats, tensor.is_all_zeros());
@@ -102,5 +105,5 @@ impl Totals {
 fn tensors<'a>(
     reports: impl IntoIterator<Item = &'a Report>,
 ) -> impl Iterator<Item = &'a TensorReport> {
-    reports.into_iter().flat_map(|report| &report.tensors)
+    reports.into_iter().flat_map(|report| report.tensors.iter().map(|tensor| &**tensor))
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use nonfinite_report::status::FAILED;
+use nonfinite_report::status::{CLEAN, FAILED};
 
 /// A signal ended the run: 128 and the number of Ctrl-C's signal, as in shells.
 pub const INTERRUPTED: u8 = 130;
@@ -18,6 +18,14 @@ pub fn finish(written: io::Result<()>, status: u8) -> u8 {
         }
         _ => status,
     }
+}
+
+/// As [`finish`], at the end of a check: if its reader stops early, nobody has read that all is
+/// well, so 0 becomes 2.
+#[must_use]
+pub fn finish_check(written: io::Result<()>, status: u8) -> u8 {
+    let is_unread = written.is_err() && status == CLEAN;
+    finish(written, if is_unread { FAILED } else { status })
 }
 
 /// Prints a line on standard error. If this fails too, only the exit status tells of the failure.

@@ -18,6 +18,7 @@ EXPORTERS = (
     "onnx_files",
     "mlx_lm_models",
     "plain",
+    "training",
     "compressed",
     "modelopt_models",
     "transformers_models",

@@ -153,11 +153,21 @@ pub fn above(large: &Large) -> String {
     format!("{count} above {bound}, max |x| {value} at {}", place(largest))
 }
 
-/// The finite numbers of a tensor, if [`Options::stats`](nonfinite_check::Options::stats) asked for
-/// them and there are any: `all zeros`, or `finite from -2 to 1.5, max |x| at [2]` and the counts
-/// of zeros and subnormal numbers.
+/// What a tensor holds beside NaN and infinity: `a mask: zeros and -Inf`, and the finite numbers,
+/// if [`Options::stats`](nonfinite_check::Options::stats) asked for them and there are any:
+/// `all zeros`, or `finite from -2 to 1.5, max |x| at [2]` and the counts of zeros and subnormal
+/// numbers.
 #[must_use]
 pub fn measured(tensor: &TensorReport) -> Option<String> {
+    let mask = tensor.mask.map(|number| match number.is_finite() {
+        true => format!("a mask: zeros and {}, the least number", rounded(number)),
+        false => "a mask: zeros and -Inf".to_owned(),
+    });
+    let texts: Vec<_> = mask.into_iter().chain(finite(tensor)).collect();
+    (!texts.is_empty()).then(|| texts.join("; "))
+}
+
+fn finite(tensor: &TensorReport) -> Option<String> {
     let Stats { min, max, max_abs, zeros, subnormals, .. } = tensor.stats.as_deref()?;
     if tensor.is_all_zeros() {
         return Some("all zeros".to_owned());
@@ -279,7 +289,7 @@ impl Summary {
         self.totals.add(tensor);
         self.scales += usize::from(matches!(tensor.looked_at, LookedAt::Scales { .. }));
         let has_some = tensor.first().is_some() || tensor.large.is_some();
-        self.allowed += usize::from(!tensor.is_bad() && has_some);
+        self.allowed += usize::from(!tensor.is_bad() && has_some && tensor.mask.is_none());
     }
 
     /// Counts a file with a report, and its tensors.
@@ -291,11 +301,11 @@ impl Summary {
     }
 
     /// The exit status of a check. What was not looked at counts if nothing is bad. With `strict`
-    /// (`--strict`), it counts in any case, and so do files of no known format.
+    /// (`--strict`), it counts in any case, and so do files of no known format. Masks are bad then.
     #[must_use]
     pub fn status(&self, strict: bool) -> u8 {
         let unknown = self.unknown + if strict { self.no_format } else { 0 };
-        match self.totals.bad {
+        match self.totals.bad + if strict { self.totals.masks } else { 0 } {
             _ if self.failed > 0 => FAILED,
             bad if unknown > 0 && (strict || bad == 0) => FAILED,
             0 => CLEAN,
@@ -332,6 +342,7 @@ impl Summary {
         };
         say("scales only", self.scales);
         say("allowed", self.allowed);
+        say("masks", self.totals.masks);
         say("all zeros", self.totals.stats.map_or(0, |stats| stats.all_zeros));
         say("text files", self.text);
         say("pictures and documents", self.pictures);

@@ -44,7 +44,7 @@ impl Linted {
         (summary.totals.tensors, summary.totals.bytes) = looked_at
             .fold((0, 0usize), |(all, sum), tensor| (all + 1, sum.saturating_add(tensor.bytes)));
         let is_error = |finding: &&Finding| finding.severity == Severity::Error;
-        summary.totals.bad = findings.iter().filter(is_error).count();
+        (summary.totals.bad, summary.totals.masks) = (findings.iter().filter(is_error).count(), 0);
         // Files without a tensor are no all-clear.
         let is_nothing = summary.totals.tensors == 0 && summary.failed == 0;
         summary.unknown = summary.unknown.max(usize::from(is_nothing));

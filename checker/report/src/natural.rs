@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use nonfinite_check::TensorReport;
 
@@ -9,11 +10,11 @@ use nonfinite_check::TensorReport;
 /// before 2, was sorted by its writer; then the tensors are in the order of their names, with
 /// numbers by their value.
 #[must_use]
-pub fn ordered(tensors: &[TensorReport]) -> Vec<&TensorReport> {
+pub fn ordered(tensors: &[Arc<TensorReport>]) -> Vec<&TensorReport> {
     fn name(tensor: &TensorReport) -> &str {
         tensor.name.as_deref().unwrap_or_default()
     }
-    let mut tensors: Vec<_> = tensors.iter().collect();
+    let mut tensors: Vec<_> = tensors.iter().map(|tensor| &**tensor).collect();
     if !layers_ascend(tensors.iter().map(|tensor| name(tensor))) {
         tensors.sort_by(|a, b| compare(name(a), name(b)));
     }

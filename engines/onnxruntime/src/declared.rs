@@ -3,7 +3,7 @@
 
 use std::ffi::{c_char, c_int};
 
-use nonfinite_ops::onnx::{DataType, IsNan, Version};
+use nonfinite_ops::onnx::{DataType, IsNan};
 use ort_sys::{OrtCustomOp, OrtCustomOpInputOutputCharacteristic, OrtMemType};
 
 use crate::api::API_VERSION;
@@ -19,7 +19,7 @@ const E8M0_MINOR: u32 = 31;
 /// The element types of floating-point numbers that tensors of the runtime 1.`minor` can have:
 /// those of the newest IsNaN of ONNX, and float8e8m0.
 pub(crate) fn types_of(minor: u32) -> impl Iterator<Item = DataType> + Clone {
-    let newest = IsNan::VERSIONS.last().map_or(&[][..], Version::types);
+    let newest = IsNan::newest().version().types();
     newest.iter().copied().chain((minor >= E8M0_MINOR).then_some(DataType::Float8E8M0))
 }
 

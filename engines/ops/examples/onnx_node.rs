@@ -5,7 +5,7 @@
 
 use std::error::Error;
 
-use nonfinite_ops::onnx::{Attribute, DataType, IsInf, IsNan};
+use nonfinite_ops::onnx::{Attribute, AttributeError, DataType, IsInf, IsNan};
 use nonfinite_ops::{Dense, Operator};
 
 /// NodeProto, as far as these operators need it.
@@ -24,14 +24,12 @@ struct Tensor<'a> {
 
 /// The operator of a node. An interpreter makes it when it loads a model.
 fn load(node: &Node<'_>, opset: u32) -> Result<Box<dyn Operator>, Box<dyn Error>> {
+    let attributes = node.attributes.iter().copied();
+    // The error borrows the name of the attribute, so return its text, which can outlive the node.
+    let text = |error: AttributeError<'_>| error.to_string();
     Ok(match node.op_type {
-        "IsNaN" => Box::new(IsNan::for_opset(opset)?),
-        "IsInf" => {
-            // The error borrows the name of the attribute, so return its text, which can outlive
-            // the node.
-            let op = IsInf::for_opset(opset)?.with_attributes(node.attributes.iter().copied());
-            Box::new(op.map_err(|error| error.to_string())?)
-        }
+        "IsNaN" => Box::new(IsNan::for_opset(opset)?.with_attributes(attributes).map_err(text)?),
+        "IsInf" => Box::new(IsInf::for_opset(opset)?.with_attributes(attributes).map_err(text)?),
         other => return Err(format!("no operator {other} here").into()),
     })
 }

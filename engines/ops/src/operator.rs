@@ -3,7 +3,7 @@
 use nonfinite::{MaskOut, Predicate};
 
 use crate::dense::answer;
-use crate::{Dense, Error, StandardType, Storage};
+use crate::{Dense, Dimension, Error, PartialShape, StandardType, Storage};
 
 pub(crate) mod sealed {
     /// Only this crate can implement the traits, so that methods can be added.
@@ -40,11 +40,11 @@ pub trait Signature: sealed::Sealed {
         self.storage(element_type).map(|_| ())
     }
 
-    /// The check of a known shape by the standard.
+    /// The check of dimension `index` of a shape by the standard.
     ///
     /// # Errors
-    /// If the standard does not allow the shape.
-    fn check_shape(&self, _shape: &[usize]) -> Result<(), Error> {
+    /// If the standard allows none of its sizes.
+    fn check_dimension(&self, _index: usize, _dimension: Dimension) -> Result<(), Error> {
         Ok(())
     }
 }
@@ -101,6 +101,31 @@ pub trait Operator: sealed::Sealed {
         Ok(signature.output_type())
     }
 
+    /// Shape inference: the shape of the output for a shape of the input. Both are the same.
+    ///
+    /// # Errors
+    /// As [`Signature::check_dimension`].
+    fn infer_shape<'a>(&self, shape: &'a [usize]) -> Result<&'a [usize], Error> {
+        for (i, &size) in shape.iter().enumerate() {
+            self.signature().check_dimension(i, Dimension::fixed(size as u64))?;
+        }
+        Ok(shape)
+    }
+
+    /// As [`Operator::infer_shape`], for a shape of which parts are unknown: what is known of the
+    /// input is known of the output.
+    ///
+    /// # Errors
+    /// As [`Signature::check_dimension`].
+    fn infer_partial_shape<'a>(&self, shape: PartialShape<'a>) -> Result<PartialShape<'a>, Error> {
+        if let PartialShape::Ranked(dimensions) = shape {
+            for (i, &dimension) in dimensions.iter().enumerate() {
+                self.signature().check_dimension(i, dimension)?;
+            }
+        }
+        Ok(shape)
+    }
+
     /// Writes 1 for each element of `x` for which [`Operator::predicate`] holds, otherwise 0. `out`
     /// is made from `&mut [bool]`, `&mut [u8]` or `&mut [MaybeUninit<bool>]`.
     ///
@@ -112,7 +137,7 @@ pub trait Operator: sealed::Sealed {
         let signature = self.signature();
         let element_type = x.element_type();
         let storage = signature.storage(element_type)?;
-        signature.check_shape(x.shape())?;
+        self.infer_shape(x.shape())?;
         answer(&x, storage, self.predicate(), out).map_err(|error| Error::Memory {
             op: signature.name(),
             version: signature.version(),

@@ -19,7 +19,7 @@ use nonfinite::{Format, Predicate};
 
 use crate::operator::sealed::Sealed;
 use crate::table::{self, types};
-use crate::{Error as AnyError, Operator, Signature, StandardType, Storage, Unknown};
+use crate::{Dimension, Error as AnyError, Operator, Signature, StandardType, Storage, Unknown};
 
 types! {
     /// The element types of WebNN, `MLOperandDataType`.
@@ -69,8 +69,8 @@ pub enum Error {
         op: &'static str,
         /// Index into the shape.
         index: usize,
-        /// The size of the dimension.
-        size: usize,
+        /// The size of the dimension, as far as it is known.
+        size: Dimension,
     },
 }
 
@@ -125,12 +125,11 @@ impl Signature for Method {
         Ok(Storage::Whole(format))
     }
 
-    fn check_shape(&self, shape: &[usize]) -> Result<(), AnyError> {
-        let valid = |&size: &usize| size != 0 && i32::try_from(size).is_ok();
-        match shape.iter().position(|size| !valid(size)) {
-            Some(index) => Err(Error::Dimension { op: self.op, index, size: shape[index] }.into()),
-            None => Ok(()),
+    fn check_dimension(&self, index: usize, size: Dimension) -> Result<(), AnyError> {
+        if size.max() == Some(0) || i32::try_from(size.min()).is_err() {
+            return Err(Error::Dimension { op: self.op, index, size }.into());
         }
+        Ok(())
     }
 }
 

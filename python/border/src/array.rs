@@ -244,18 +244,33 @@ impl<O> Array<O> {
     /// # Panics
     /// If the bytes are swapped, or if strides are in bytes: see [`Array::readable`].
     pub fn view(&self) -> Result<TensorView<'_>, nonfinite::Error> {
+        self.view_as(self.shape.sizes(), self.shape.strides())
+    }
+
+    /// As [`Array::view`], with other sizes and strides for as many elements.
+    ///
+    /// # Errors
+    /// As [`TensorView::strided`].
+    ///
+    /// # Panics
+    /// As [`Array::view`], and for more than 65 dimensions.
+    pub fn view_as<'a>(
+        &'a self,
+        sizes: &'a [usize],
+        strides: &'a [isize],
+    ) -> Result<TensorView<'a>, nonfinite::Error> {
         /// All values of this format are finite.
         const FINITE: Format = Format::F4E2M1Fn;
-        static STRIDES: [isize; MOST_DIMENSIONS] = [0; MOST_DIMENSIONS];
+        static STRIDES: [isize; MOST_DIMENSIONS + 1] = [0; MOST_DIMENSIONS + 1];
         let view = if let Kind::Float(format) = self.kind {
             assert!(!self.needs_copy(), "elements in the order of the machine");
             let elements = Elements::from_bytes(self.bytes(), format)?;
             let offset = self.offset / format.size_in_bytes();
-            TensorView::strided(elements, offset, self.shape.sizes(), self.shape.strides())?
+            TensorView::strided(elements, offset, sizes, strides)?
         } else {
-            let strides = &STRIDES[..self.shape.sizes().len()];
+            let strides = &STRIDES[..sizes.len()];
             let elements = Elements::from_bytes(&[0], FINITE)?;
-            TensorView::strided(elements, 0, self.shape.sizes(), strides)?
+            TensorView::strided(elements, 0, sizes, strides)?
         };
         match self.validity {
             // SAFETY: `with_validity` demands a bitmap of so many bytes, which the owner keeps

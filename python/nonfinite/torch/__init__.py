@@ -7,3 +7,7 @@ from nonfinite.torch.watch import Watch
 __all__ = ["BadOperation", "BadValueError", "UnsupportedError", "Watch", "watch"]
 
 watch = Watch
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import Module
 
 from nonfinite.torch import private
@@ -38,16 +38,6 @@ def gets_hooks(module: Module) -> bool:
     return type(module) not in KEEP_FINITE and not any(map(is_parallel, module.modules()))
 
 
-def waits_for_others(module: Module) -> bool:
-    """Whether a replay on one rank would wait for the other ranks."""
-    return any(isinstance(each, nn.SyncBatchNorm) for each in module.modules())
-
-
-def owns(module: Module, parameter: Tensor) -> bool:
-    """Whether a parameter is one of the module itself, not of a module inside."""
-    return any(each is parameter for each in private.parameters_of(module).values())
-
-
 def eager(module: Module) -> Module:
     """The module that `torch.compile` got, or the module itself."""
     inner: Any = module
@@ -71,13 +61,17 @@ def paths(model: Module) -> dict[Module, str]:
     return {module: written(path) for path, module in model.named_modules(remove_duplicate=False)}
 
 
-def allowed(model: Module, names: Sequence[str | Module]) -> set[Module]:
-    """The modules that are meant, and those inside. Raises ValueError if the model has no such
-    module, and TypeError if `names` is no list."""
+def allowed(model: Module, names: Sequence[str | Module]) -> set[Module | str]:
+    """The modules that are meant, and those inside, and names of inputs such as "input x". Raises
+    ValueError if the model has no such module, and TypeError if `names` is no list."""
     if isinstance(names, (str, Module)):
         raise TypeError(f"allow is {names!r}, and must be a list")
-    found: set[Module] = set()
+    found: set[Module | str] = set()
     for name in names:
+        if isinstance(name, str) and name.startswith("input "):
+            # Paths of modules have no space.
+            found.add(name)
+            continue
         some = [module for module, path in paths(model).items()
                 if module is name or isinstance(name, str) and fnmatchcase(path, name)]  # fmt: skip
         if not some:

@@ -3,7 +3,7 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
@@ -72,17 +72,6 @@ def paths(value: Any, depth: int = DEPTH) -> list[str]:
         f"{name}.{path}".rstrip(".")
         for name, each in _parts(value) for path in paths(each, depth - 1)
     ]
-
-
-def mapped(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
-    """The same structure with other tensors, in tuples, lists and plain dicts."""
-    if isinstance(value, Tensor):
-        return change(value)
-    if type(value) in (tuple, list):
-        return type(value)(mapped(each, change) for each in value)
-    if type(value) is dict:
-        return {name: mapped(each, change) for name, each in value.items()}
-    return value
 
 
 def version(tensor: Tensor) -> int:
@@ -163,21 +152,18 @@ def finite(tensor: Tensor) -> bool:
     if numbers is None:
         return True
     numbers = numbers.float() if numbers.itemsize == 1 else numbers
-    if numbers.is_cpu and numbers.is_contiguous():
+    if numbers.is_cpu:
         return all_finite(numbers)
     if math.isfinite(total(numbers).item()):
         return True
     return bool(torch.isfinite(numbers).all())
 
 
-def flag(numbers: Tensor, bad: str) -> Tensor:
-    """Whether one of the `real` numbers is bad, as a tensor on the device: without waiting for the
-    device. `bad`: "non-finite", "nan or +inf" or "nan"."""
-    # Both are NaN if a number is.
+def extremes(numbers: Tensor) -> tuple[Tensor, Tensor]:
+    """The least and the greatest one of the `real` numbers, as tensors on the device: without
+    waiting for the device. Both are NaN if a number is."""
     low, high = torch.aminmax(numbers.float() if numbers.itemsize == 1 else numbers)
-    if bad == "nan":
-        return high.isnan()
-    return ~(high < math.inf) if bad == "nan or +inf" else ~(low.isfinite() & high.isfinite())
+    return low, high
 
 
 def look(name: str, tensor: Tensor, found: Stats | None = None) -> Look:
@@ -187,7 +173,8 @@ def look(name: str, tensor: Tensor, found: Stats | None = None) -> Look:
     """
     tensor = values(tensor)
     kind = str(tensor.dtype).removeprefix("torch.")
-    numbers = plain(tensor)
+    whole = tensor.dtype in _WHOLE and not tensor.is_meta and tensor.numel() > 0
+    numbers = tensor.double() if whole else plain(tensor)
     shape = tuple(tensor.shape)
     if numbers is None:
         return unknown(name, tensor)
@@ -208,8 +195,14 @@ def look(name: str, tensor: Tensor, found: Stats | None = None) -> Look:
         min=found.min.value if found.min else None,
         max=found.max.value if found.max else None,
         max_abs=found.max_abs.value if found.max_abs else None,
-        limit=torch.finfo(tensor.dtype).max,
+        limit=None if whole else torch.finfo(tensor.dtype).max,
     )
+
+
+def number(name: str, value: float) -> Look:
+    """The same of a number of Python."""
+    found = look(name, torch.tensor(value, dtype=torch.float64))
+    return dataclasses.replace(found, dtype=type(value).__name__)
 
 
 def unknown(name: str, tensor: Tensor) -> Look:

@@ -4,6 +4,7 @@
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import cache, cached_property
 from typing import Any
 
@@ -13,7 +14,7 @@ from torch import Tensor
 from nonfinite._native import Stats, stats
 from nonfinite.findings import ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, Look
 from nonfinite.torch import frames, private
-from nonfinite.torch.look import finite, is_away, is_plain, look, tensors, unknown
+from nonfinite.torch.look import finite, is_away, is_plain, look, number, tensors, unknown
 from nonfinite.torch.report import BACKWARD, FORWARD
 from nonfinite.torch.storages import Named, Storages, fills, name_of
 
@@ -35,6 +36,18 @@ class Cause:
     """How many were found before."""
     phase: str
     parameter: str | None = None
+    unseen: bool = False
+    """Whether the operation reads a bad tensor that none of the operations before has made."""
+
+    @property
+    def reads_bad(self) -> bool:
+        """Whether a node of autograd has kept what is bad."""
+        return self.phase == BACKWARD and any(each.bad for each in self.inputs)
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether a NaN is meant."""
+        return self.kind == INTENDED and any(each.nan for each in self.outputs)
 
     @property
     def is_mask_from_outside(self) -> bool:
@@ -51,17 +64,16 @@ class Operations(private.TorchDispatchMode):
 
     `named` gives names to parameters and buffers, and `inputs` to what the model got. -Inf of such
     an input is a mask as long as nothing but -Inf comes of it. `where` says which module is
-    running, and `backward` whether the operation belongs to a backward pass. `whole`: the mode sees
+    running. Operations of a backward pass are not looked at. `whole`: the mode sees
     the program from the start, or the replay of a call with good inputs. A bad tensor that no
     operation made comes from outside then, as the targets of a loss do, and the first operation
-    that reads it is an entry. Infinities that the modules `allowed` make are as told.
+    that reads it is an entry. What is bad in the modules and inputs `allowed` is meant.
     """
 
     def __init__(
         self,
         named: Named,
         where: Callable[[], Any],
-        backward: Callable[[], bool],
         *,
         whole: bool = False,
         allowed: Collection[Any] = (),
@@ -73,13 +85,7 @@ class Operations(private.TorchDispatchMode):
         """The inputs of the model, while it is called."""
         self._named = named
         self._where = where
-        self._backward = backward
         self.causes = Storages[Cause]()
-        self.places: dict[int, frames.Line | None] = {}
-        """The line that made each node of autograd, by the number of the node."""
-        self.only_places = False
-        """Whether no tensor is looked at."""
-        self._next_node = 0
         self._found = 0
         if private.dynamo_is_loaded():
             # In a model that calls a compiled function Dynamo would compile the frame of
@@ -91,14 +97,6 @@ class Operations(private.TorchDispatchMode):
     def forget(self) -> None:
         """Nothing that was seen matters any longer."""
         self.causes.clear()
-        self.places.clear()
-
-    def forget_graph(self) -> None:
-        """There will be no backward through the nodes of autograd that were made so far. What made
-        a tensor bad that still exists is kept: a parameter, or a mask that the program uses again.
-        """
-        self.places.clear()
-        self.causes.forget_dead()
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -107,10 +105,6 @@ class Operations(private.TorchDispatchMode):
         return False
 
     supports_higher_order_operators = True
-
-    def __enter__(self) -> Any:
-        self._next_node = private.next_number()
-        return super().__enter__()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         # Inside of a compiled function Dynamo would compile the look.
@@ -124,14 +118,8 @@ class Operations(private.TorchDispatchMode):
 
     def _run(self, func: Any, args: Any, kwargs: Any) -> Any:
         """Runs an operation, and looks at its outputs."""
-        node = private.next_number()
-        if node != self._next_node:
-            # Autograd makes the node of an operation before the operation runs.
-            place = frames.caller()
-            self.places.update((number, place) for number in range(self._next_node, node))
-            self._next_node = node
         of = _OPERATORS.get(id(func)) or _operator(func)
-        if of.is_view or self.only_places:
+        if of.is_view or private.current_node() is not None:
             return func(*args, **kwargs)
         # What the operation changes is gone afterwards.
         before = [(each, _look_before(each)) for each in of.changed(args, kwargs)]
@@ -163,13 +151,16 @@ class Operations(private.TorchDispatchMode):
             self._judge(func, args, kwargs, bad, _looks_of(before), frames.caller())
 
     def _looks(
-        self, func: Any, args: Any, kwargs: Any, before: list[tuple[Tensor, Look]]
+        self, operands: list[tuple[str, Tensor | float]], before: list[tuple[Tensor, Look]]
     ) -> tuple[Look, ...]:
         """What an operation read. Of tensors that it changed: what they held before."""
         kept = {id(each): found for each, found in before}
         shown = []
-        for number, each in enumerate(_floats(func, args, kwargs)):
-            name, own = name_of(each, self.inputs, self._named) or (f"{number}", each)
+        for place, each in operands:
+            if not isinstance(each, Tensor):
+                shown.append(number(place, each))
+                continue
+            name, own = name_of(each, self.inputs, self._named) or (place, each)
             found = kept.get(id(each))
             shown.append(look(name, own) if found is None else replace(found, name=name))
         return tuple(shown)
@@ -187,22 +178,31 @@ class Operations(private.TorchDispatchMode):
         inputs = [(each, found) for each, found in before if found.bad]
         inputs += [(each, look("input", each)) for each in unchanged]
         outputs = tuple(look(f"output {n}", each) for n, each in enumerate(bad))
-        kind, parameter = self._kind(func, args, kwargs, outputs, inputs)
+        operands = _operands(func, args, kwargs)
+        kind, parameter = self._kind(func, operands, kwargs, outputs, inputs)
+        if kind == ORIGIN and _name(func) == "aten::scalar_tensor":
+            # `where` is named, which gets the number.
+            return
         causes = (self.causes.get(each) for each, _ in inputs)
         cause = next((each for each in causes if each is not None), None)
         outside = None
-        if kind is None and cause is None and self._whole:
-            others = [pair for pair in inputs if not pair[1].only_minus_inf]
-            outside, seen = next(iter(others), (None, None))
+        if kind in (None, NAN_FROM_INF) and cause is None and self._whole:
+            others = (pair for pair in inputs if not pair[1].only_minus_inf)
+            others = (pair for pair in others if not self._is_meant(pair[0]))
+            outside, seen = next(others, (None, None))
             whole = seen is not None and seen.pos_inf + seen.neg_inf == seen.elements
             if whole and self._where() is not None:
                 # A constant of the model, such as `torch.tensor(math.inf)`.
-                kind = INTENDED
+                kind = kind or INTENDED
             elif outside is not None:
-                kind, parameter = ENTRY, _place_of(outside, args, kwargs)
-        if kind is not None and self._where() in self._allowed and not self._backward():
-            if not any(each.nan for each in outputs):
-                kind, parameter = INTENDED, None
+                kind, parameter = ENTRY, _place_of(outside, operands)
+        is_number = kind == ENTRY and _name(func) == "aten::where" and _is_number(outside)
+        if is_number:
+            kind, parameter, outside = ORIGIN, None, None
+        if kind is not None and self._where() in self._allowed:
+            kind, parameter = INTENDED, None
+        elif kind == INTENDED and any(self._is_meant(each) for each, _ in inputs):
+            cause = None
         only_minus_inf = all(each.only_minus_inf for each in outputs)
         if kind is None and cause is not None and cause.is_mask_from_outside and not only_minus_inf:
             cause = replace(cause, kind=ENTRY, number=self._found)
@@ -210,17 +210,18 @@ class Operations(private.TorchDispatchMode):
         known = cause is not None and cause.kind != INTENDED
         if kind == ENTRY or kind is not None and not known:
             operator = str(func)
-            node = private.current_node() if self._backward() else None
-            if node is not None:
-                operator += f" in {node.name()}"
-                # The program wrote the backward of its own functions, which is on the stack.
-                if not isinstance(node, private.BackwardCFunction):
-                    place = self.places.get(private.number_of(node))
-            shown = () if kind == INTENDED else self._looks(func, args, kwargs, before)
-            phase = BACKWARD if self._backward() else FORWARD
+            if kind == INTENDED:
+                # Of each mask in each step: a look at the tensors would cost time.
+                operands = [pair for pair in operands if not isinstance(pair[1], Tensor)]
+            shown = self._looks(operands, before)
+            if is_number and (node := args[2].grad_fn) and node.name() == "LinalgSlogdetBackward0":
+                # Torch calls it `where(sign == -1, nan, logarithm)`.
+                matrix = dict(private.saved(node))["A"]
+                operator, shown = "aten.logdet.default", (look("0", matrix),)
             cause = Cause(
-                kind, operator, place, shown, outputs, self._where(), self._found, phase, parameter
-            )
+                kind, operator, place, shown, outputs, self._where(), self._found, FORWARD,
+                parameter, kind == ENTRY and outside is not None,
+            )  # fmt: skip
             self._found += kind != INTENDED
         if cause is not None:
             for each in bad if outside is None else [*bad, outside]:
@@ -229,23 +230,32 @@ class Operations(private.TorchDispatchMode):
     def _kind(
         self,
         func: Any,
-        args: Any,
+        operands: list[tuple[str, Tensor | float]],
         kwargs: Any,
         outputs: tuple[Look, ...],
         inputs: list[tuple[Tensor, Look]],
     ) -> tuple[str | None, str | None]:
         """The kind, and the name of a bad parameter. None: explained."""
+        meant = False
         for tensor, found in inputs:
             named = name_of(tensor, self.inputs, self._named)
             # The mode may have seen what made the parameter bad, as a step of the optimizer.
             known = self.causes.get(tensor) is not None
-            if named is not None and not known and not found.only_minus_inf:
+            if self._is_meant(tensor):
+                meant = True
+            elif named is not None and not known and not found.only_minus_inf:
                 return ENTRY, named[0]
         nan = any(each.nan for each in outputs)
-        masks = [each for each in _numbers((args, kwargs)) if not math.isfinite(each)]
-        if inputs:
-            if nan and not any(found.nan for _, found in inputs):
+        numbers = [each for _, each in operands if not isinstance(each, Tensor)]
+        masks = any(math.isinf(each) for each in numbers)
+        if nan and not any(found.nan for _, found in inputs):
+            if any(map(math.isnan, numbers)):
+                return ORIGIN, None
+            if inputs or masks:
                 return NAN_FROM_INF, None
+        if meant:
+            return INTENDED, None
+        if inputs:
             # The +Inf is of other elements than the -Inf of a mask.
             overflows = any(each.pos_inf for each in outputs) and not masks
             factor = kwargs.get("alpha", 1)
@@ -259,15 +269,21 @@ class Operations(private.TorchDispatchMode):
                 mask = all(each.only_minus_inf for each in outputs)
                 return INTENDED if mask else ENTRY, given[0]
             return None, None
-        if masks and not nan:
+        if masks:
             return INTENDED, None
         # That includes `empty`, whose memory may hold anything. The operation becomes a finding
         # only if the tensor is still bad when another operation reads it.
         return ORIGIN, None
 
+    def _is_meant(self, tensor: Tensor) -> bool:
+        """Whether a tensor is an input of the model that may be bad."""
+        name, _ = name_of(tensor, self.inputs) or ("", tensor)
+        names = (each for each in self._allowed if isinstance(each, str))
+        return any(fnmatchcase(name, f"{each} of the model") for each in names)
+
     def cause_of(self, outputs: Any, *, masks: bool = False) -> Cause | None:
         """The operation behind bad tensors: the first in time, if there are several. With `masks`
-        also one that made infinities as told, if nothing else is bad."""
+        also one that is meant, if nothing else is bad."""
         bad = [each for each in tensors(outputs) if not finite(each)]
         causes = [(each, self.causes.get(each)) for each in bad]
         real = [cause for _, cause in causes if cause is not None and cause.kind != INTENDED]
@@ -275,7 +291,8 @@ class Operations(private.TorchDispatchMode):
             return min(real, key=lambda cause: cause.number, default=None)
         if any(cause is None and not look("", each).only_minus_inf for each, cause in causes):
             return None
-        return next((cause for _, cause in causes if cause is not None), None)
+        meant = [cause for _, cause in causes if cause is not None]
+        return max(meant, key=lambda cause: cause.is_allowed, default=None)
 
 
 _OVERWRITES = {"aten::fill_", "aten::copy_", "aten::zero_", "aten::normal_", "aten::uniform_"}
@@ -295,10 +312,23 @@ _OF_LISTS = ("aten::_foreach_", "aten::_fused_adam", "aten::_fused_sgd", "aten::
 RUNNING = ("running_mean", "running_var")
 
 
-def _place_of(tensor: Tensor, args: Any, kwargs: Any) -> str:
-    """The name of a tensor from outside that is no input of the model."""
-    number = [each is tensor for each in tensors((args, kwargs))].index(True)
-    return f"tensor {number} of the operation, which was bad before the watch saw it"
+def _place_of(tensor: Tensor, operands: list[tuple[str, Tensor | float]]) -> str:
+    """The name of a tensor that no operation before has made, and that is no input of the model."""
+    number = next((name for name, each in operands if each is tensor), "?")
+    node: Any = tensor.grad_fn
+    by = ""
+    if node is not None:
+        place = getattr(node.metadata.get(private.STACK), "place", None)
+        where = "" if place is None else f" in {place[0]}:{place[1]}"
+        by = f", made by the forward of {node.name()}{where}"
+    return f"tensor {number} of the operation{by}, which was bad when first looked at"
+
+
+def _is_number(tensor: Tensor | None) -> bool:
+    """Whether torch may have made a tensor of NaN, as in `torch.where(x > 0, x, math.nan)`."""
+    if tensor is None or tensor.dim() or tensor.grad_fn is not None:
+        return False
+    return bool(tensor.isnan())
 
 
 def _look_before(tensor: Tensor) -> Before:
@@ -396,19 +426,26 @@ def _element(value: Any, number: int, many: int) -> Any:
     return value[number] if isinstance(value, (list, tuple)) and len(value) == many else value
 
 
-def _floats(func: Any, args: Any, kwargs: Any) -> list[Tensor]:
-    """The tensors with floating-point numbers that an operation reads, in the order of its
-    arguments."""
+def _operands(func: Any, args: Any, kwargs: Any) -> list[tuple[str, Tensor | float]]:
+    """The tensors and numbers that an operation reads, in the order of its arguments, with their
+    places. A number that is an option, such as `eps`, has its name instead."""
     known = {id(each) for changed in (True, False) for each in read(func, args, kwargs, changed)}
-    every = tensors((args, kwargs))
-    return [each for each in every if id(each) in known and each.is_floating_point()]
-
-
-def _numbers(value: Any) -> list[float]:
-    if isinstance(value, float):
-        return [value]
-    if isinstance(value, (tuple, list)):
-        return [found for each in value for found in _numbers(each)]
-    if isinstance(value, dict):
-        return _numbers(list(value.values()))
-    return []
+    if not isinstance(func, private.OpOverload):
+        return [(f"{n}", each) for n, each in enumerate(tensors((args, kwargs)))]
+    found: list[tuple[str, Tensor | float]] = []
+    place = 0
+    for number, argument in enumerate(private.schema(func).arguments):
+        value = args[number] if number < len(args) else kwargs.get(argument.name)
+        kind = str(argument.type)
+        if "Tensor" not in kind and "number" not in kind and "float" not in kind:
+            continue
+        for each in value if isinstance(value, (list, tuple)) else [value]:
+            if isinstance(each, Tensor):
+                if id(each) in known:
+                    found.append((f"{place}", each))
+                place += 1
+            elif isinstance(each, (int, float)):
+                option = argument.kwarg_only or "float" in kind
+                found.append((argument.name if option else f"{place}", each))
+                place += not option
+    return found

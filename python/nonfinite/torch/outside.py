@@ -1,49 +1,27 @@
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
-"""What a program computes between the calls of its models and backward: the loss."""
+"""What a program computes between its models and backward, and how backward begins."""
 
 import functools
 import threading
-from collections.abc import Callable
-from typing import Any, Protocol
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from nonfinite.findings import ORIGIN
 from nonfinite.torch import frames, private
+from nonfinite.torch.backward import Pass
 from nonfinite.torch.flags import Flags
 from nonfinite.torch.look import finite, in_transform, is_away, is_batched, look, tensors
+from nonfinite.torch.nodes import Nodes
 from nonfinite.torch.operations import Before, Cause, Operations, mutates
-from nonfinite.torch.report import BACKWARD
 from nonfinite.torch.storages import Named
 
-# A program that never runs backward makes nodes all the time.
+# A program that never runs backward may make bad tensors all the time.
 MANY = 100_000
-
-
-class Watching(Protocol):
-    """What a watch is for this module."""
-
-    names: Named
-
-    def is_busy(self) -> bool:
-        """Whether a call of a module runs, or a replay."""
-
-    def is_idle(self) -> bool:
-        """Whether no call of a module waits for backward."""
-
-    def backward_begins(
-        self, roots: list[Tensor], bad: list[Tensor], seen: Operations | None
-    ) -> None:
-        """Backward begins with `roots`, of which some may be bad. `seen`: the operations outside of
-        the models."""
-
-    def backward_ends(self, ran: bool, keeps: bool, creates: bool) -> None:
-        """Backward ends. `ran`: without an error. `keeps`: the graph. `creates`: a graph of the
-        gradients, which are a part of the step then."""
-
-    def bad_outside(self, found: Cause) -> None:
-        """An operation outside of the models made a bad gradient."""
+RETAIN = "retain_grad"
 
 
 def in_backward() -> bool:
@@ -59,7 +37,7 @@ class _Window(Operations):
     """
 
     def __init__(self, names: Named) -> None:
-        super().__init__(names, lambda: None, lambda: False, whole=True)
+        super().__init__(names, lambda: None, whole=True)
         self._flags = Flags()
 
     def settle(self) -> None:
@@ -84,6 +62,9 @@ class _Window(Operations):
     ) -> None:
         results = tensors(result)
         if mutates(func) or not any(map(is_away, results)):
+            if not all(map(finite, results)):
+                # What is on a device may have made it bad.
+                self.settle()
             super()._look_at(func, args, kwargs, result, before)
             return
         place = frames.caller()
@@ -103,34 +84,30 @@ class _Window(Operations):
         return True
 
 
-def _may_wait(node: Any) -> bool:
-    """Whether a node that runs again may wait for other ranks, which do not run theirs again: a
-    function of the program or of a library."""
-    distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
-    return distributed and (isinstance(node, private.BackwardCFunction) or "::" in node.name())
-
-
 class Outside:
-    """Looks at the operations after the call of a watched model until backward, which are few, and
-    at the tensor that backward begins with. One for all watches, as one loss may have several
-    models: the first watch that is entered replaces the function of torch that begins backward, and
-    the last one puts it back.
+    """Looks at the operations after the call of a watched model until backward, which are few, at
+    the tensor that backward begins with, and at backward. One for all watches, as one loss may have
+    several models: the first watch that is entered replaces the function of torch that begins
+    backward, and the last one puts it back.
 
-    Only the thread that entered the first watch is looked at.
+    Operations are looked at in the thread that entered the first watch only. What is called a watch
+    here is its `Gradients`.
     """
 
     def __init__(self) -> None:
-        self._watches: list[Watching] = []
+        self._watches: list[Any] = []
         self._mode: _Window | None = None
-        # About the gradients that the operations outside make, and get.
-        self._flags = Flags()
+        self._nodes = Nodes(self._call)
+        self._passes: list[Pass] = []
+        # The tensors inside of a graph whose gradients the program keeps.
+        self._retained: list[weakref.ref[Tensor]] = []
         self._is_open = False
         self._thread = 0
         self._theirs: Any = None
         self._ours: Any = None
         self._names: dict[int, list[tuple[str, Tensor]]] = {}
 
-    def join(self, watch: Watching) -> None:
+    def join(self, watch: Any) -> None:
         """A watch is entered."""
         self.close()
         if not self._watches:
@@ -140,15 +117,38 @@ class Outside:
                 self._theirs = private.run_backward()
                 self._ours = self._entered(self._theirs)
                 private.set_run_backward(self._ours)
+            self._nodes.begin()
+            setattr(Tensor, RETAIN, self._retaining(Tensor.retain_grad))
         self._watches.append(watch)
         self._name()
 
-    def leave(self, watch: Watching) -> None:
+    def leave(self, watch: Any) -> None:
         """A watch is left."""
         self.close()
         self._watches.remove(watch)
         self._name()
+        if not self._watches:
+            self._nodes.end()
+            delattr(Tensor, RETAIN)
         self._end()
+
+    def _call(self) -> Any:
+        """The call of a module of a watched model that runs in this thread."""
+        for watch in self._watches:
+            call = watch.forward.call()
+            if call is not None:
+                return call
+        return None
+
+    def _retaining(self, original: Callable[[Tensor], None]) -> Callable[[Tensor], None]:
+        """`retain_grad` of torch, which notes the tensor."""
+
+        @functools.wraps(original)
+        def retain_grad(tensor: Tensor) -> None:
+            original(tensor)
+            self._retained.append(weakref.ref(tensor))
+
+        return retain_grad
 
     def _name(self) -> None:
         """The mode, which may be on the stack of another thread, gets the names of all watches."""
@@ -168,7 +168,7 @@ class Outside:
 
     def forget(self) -> None:
         """A step begins. Forgets what was seen, unless a watch waits for backward."""
-        if self._mode is not None and all(each.is_idle() for each in self._watches):
+        if self._mode is not None and all(each.forward.is_idle() for each in self._watches):
             self._mode.forget()
 
     def open(self) -> None:
@@ -179,7 +179,7 @@ class Outside:
         if self._is_open or others or threading.get_ident() != self._thread:
             return
         mode = self._window()
-        if len(mode.places) + len(mode.causes) > MANY:
+        if len(mode.causes) > MANY:
             mode.forget()
         self._is_open = True
         mode.__enter__()
@@ -223,101 +223,89 @@ class Outside:
             if run is not self._ours:
                 # Another package calls the function of an earlier watch, inside of ours.
                 return original(*given, **named)
-            roots, grads, keeps, creates, *_ = given
-            passes = torch.compiler.is_compiling() or in_transform() or in_backward()
+            roots, grads, keeps, creates, inputs, *_ = given
+            passes = torch.compiler.is_compiling() or in_transform()
             passes = passes or any(map(is_batched, tensors(grads)))
+            if not passes and in_backward():
+                self._inside(roots)
+                passes = True
             if not passes and not self._watches:
                 self.close()
                 self._end()
-            if passes or not self._watches or any(each.is_busy() for each in self._watches):
+            if passes or not self._watches or any(each.forward.is_busy() for each in self._watches):
                 return original(*given, **named)
-            was_open, ran = self._is_open, False
+            was_open = self._is_open
             self.close()
-            hooks = self._begin([each for each in roots if isinstance(each, Tensor)])
+            seen = Pass(roots, self._names)
+            reached = self._begin(seen, [each for each in roots if isinstance(each, Tensor)])
             try:
-                result = original(*given, **named)
-                ran = True
+                with self._without_modes():
+                    result = original(*given, **named)
+                self._judge(seen, reached, inputs, result)
             finally:
-                for each in hooks:
-                    each.remove()
-                try:
-                    if ran:
-                        self._flags.answer()
-                finally:
-                    self._flags.forget()
-                    for watch in tuple(self._watches):
-                        watch.backward_ends(ran, bool(keeps), bool(creates))
+                seen.end()
+                if seen in self._passes:
+                    self._passes.remove(seen)
+                for watch in tuple(self._watches):
+                    watch.ends(watch in reached, bool(keeps), bool(creates))
             # The gradients may be a part of the loss. And a model that waits has not been a part of
             # this backward.
-            if was_open and (creates or not all(each.is_idle() for each in self._watches)):
+            if was_open and (creates or not all(w.forward.is_idle() for w in self._watches)):
                 self.open()
             return result
 
         return run
 
-    def _begin(self, roots: list[Tensor]) -> list[Any]:
-        """Looks at the roots, and at the gradients that the operations outside make."""
+    def _inside(self, roots: Sequence[Any]) -> None:
+        """A node runs a backward pass, as that of a checkpoint does. Tracers run one, too, with
+        tensors that have no numbers."""
+        node = private.current_node()
+        for each in self._passes:
+            if node in each.nodes and all(type(root) is Tensor for root in roots):
+                each.goes_on(roots)
+
+    def _begin(self, seen: Pass, roots: list[Tensor]) -> list[Any]:
+        """Looks at the roots. Returns the watches to whose models backward comes."""
         bad = [each for each in roots if not finite(each)]
         # -Inf of some elements is a mask.
         bad = [each for each in bad if each.numel() == 1 or not look("", each).only_minus_inf]
+        reached = [watch for watch in self._watches if watch.is_reached(seen)]
         for watch in tuple(self._watches):
-            watch.backward_begins(roots, bad, self._mode)
-        if self._mode is None or bad:
-            return []
-        places, seen, hooks = self._mode.places, set(), []
-        nodes = [each.grad_fn for each in roots]
-        while nodes:
-            node = nodes.pop()
-            if node is None or node in seen or private.number_of(node) not in places:
-                continue
-            seen.add(node)
-            hooks.append(node.register_hook(functools.partial(self._look, node)))
-            nodes += [each for each, _ in node.next_functions]
-        return hooks
+            watch.begins(roots, bad, self._mode)
+        if reached and not bad:
+            some = [*roots, *(leaf.variable for leaf in seen.leaves[:1])]
+            seen.begin(any(watch.forward.is_later(each) for watch in reached for each in some))
+            self._passes.append(seen)
+        return reached
 
-    def _look(self, node: Any, made: Any, got: Any) -> None:
-        """A node has run. Names it, if it made the first bad gradient."""
-        seen = self._mode
-        if seen is None:
-            # The last watch was left during this backward pass.
+    def _judge(
+        self, seen: Pass, reached: list[Any], inputs: Sequence[Any], results: Any
+    ) -> None:
+        """Backward has ended without an error. `inputs`: of what the program wanted gradients, if
+        not of all leaves. `results`: the gradients, if backward has not added them to the inputs.
+        """
+        if seen not in self._passes:
             return
-        place = seen.places[private.number_of(node)]
-        if any(map(is_away, tensors(made))):
-            # What the node reads is gone when the answer is there: the node itself is named.
-            for each in tensors(got):
-                self._flags.ask(each, lambda: True)
-            for each in tensors(made):
-                self._flags.ask(each, functools.partial(self._bad_later, node.name(), place))
-            return
-        if all(map(finite, tensors(made))) or not all(map(finite, tensors(got))):
-            return
-        # The tensors that the node reads are still there.
-        mode = Operations(seen._named, lambda: None, lambda: True, whole=True)
-        mode.places = seen.places
-        found = None
-        try:
-            if not _may_wait(node):
-                with mode, torch.no_grad():
-                    found = mode.cause_of(getattr(node, "apply", node)(*got))
-        except Exception:
-            # A node that cannot run alone is named itself.
-            pass
-        if found is None:
-            inputs, outputs = (
-                tuple(look(f"{name} {n}", each) for n, each in enumerate(tensors(value)))
-                for name, value in (("gradient", got), ("output", made))
-            )
-            found = Cause(ORIGIN, node.name(), place, inputs, outputs, None, 0, BACKWARD)
-        self._tell(found)
+        pairs = ((ref, ref()) for ref in self._retained)
+        alive = [(ref, each) for ref, each in pairs if each is not None]
+        self._retained = [ref for ref, _ in alive]
+        kept = [each for _, each in alive if each.grad_fn in seen.nodes]
+        if results is None:
+            kept += [each for each in inputs if isinstance(each, Tensor) and not each.is_leaf]
+        wanted = [*zip(inputs, results or (), strict=False), *((each, each.grad) for each in kept)]
+        found = seen.first(wanted, inputs)
+        if found is not None:
+            for watch in reached:
+                watch.bad(*found)
 
-    def _bad_later(self, name: str, place: frames.Line | None) -> bool:
-        """A node made a bad gradient of good ones."""
-        self._tell(Cause(ORIGIN, name, place, (), (), None, 0, BACKWARD))
-        return True
-
-    def _tell(self, found: Cause) -> None:
-        for watch in tuple(self._watches):
-            watch.bad_outside(found)
+    @contextmanager
+    def _without_modes(self) -> Iterator[None]:
+        """Operations of backward are not looked at, so they need not pass by our modes."""
+        if all(isinstance(each, Operations) for each in private.modes()):
+            with private.without_modes():
+                yield
+        else:
+            yield
 
 
 outside = Outside()

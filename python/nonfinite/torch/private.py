@@ -18,8 +18,7 @@ ATTRIBUTES = {
         "_forward_pre_hooks_with_kwargs", "_forward_hooks", "_forward_hooks_with_kwargs",
         "_forward_hooks_always_called",
     ),
-    "Tensor": ("_version",),
-    "Node": ("_sequence_nr",),
+    "Tensor": ("_version", "_backward_hooks"),
     "OpOverload": ("_schema",),
     "OptimizedModule": ("_orig_mod",),
     "GradScaler": ("_scale",),
@@ -46,11 +45,6 @@ def _private(path: str) -> Any:
 
 # Autograd.
 current_node = _private("_C._current_autograd_node")
-next_number = _private("_C._autograd._get_sequence_nr")
-"""The number that autograd gives to the next node."""
-number_of = methodcaller("_sequence_nr")
-"""The number of a node."""
-BackwardCFunction = _private("autograd.function.BackwardCFunction")
 _autograd: Any = torch.autograd
 _private("autograd._engine_run_backward")
 
@@ -65,11 +59,40 @@ def set_run_backward(function: Any) -> None:
     _autograd._engine_run_backward = function
 
 
+_traceback = _private("fx.traceback")
+_private("fx.traceback.format_stack")
+keeps_stacks = _private("fx.traceback.has_preserved_node_meta")
+"""Whether torch.compile traces, and keeps the stack of each operation."""
+STACK = "traceback_"
+"""Where the metadata of a node has what `format_stack` has returned in anomaly mode."""
+
+
+def set_format_stack(function: Any) -> Any:
+    """Replaces what autograd calls for each node in anomaly mode. Returns what was there."""
+    before, _traceback.format_stack = _traceback.format_stack, function
+    return before
+
+
+def saved(node: Any) -> list[tuple[str, torch.Tensor]]:
+    """What a forward operation has kept for backward. Empty if it is gone."""
+    found = []
+    for name in filter(methodcaller("startswith", "_saved_"), dir(node)):
+        try:
+            value = getattr(node, name)
+        except RuntimeError:
+            continue
+        if isinstance(value, torch.Tensor):
+            found.append((name.removeprefix("_saved_"), value))
+    return found
+
+
 # Dispatch.
 TorchDispatchMode = _private("utils._python_dispatch.TorchDispatchMode")
 modes = _private("utils._python_dispatch._get_current_dispatch_mode_stack")
 modes_on = _private("_C._len_torch_dispatch_stack")
 """How many modes are on the stack."""
+without_modes = _private("utils._python_dispatch._disable_current_modes")
+"""Sets all modes aside for a while."""
 OpOverload = _private("_ops.OpOverload")
 schema = attrgetter("_schema")
 """The schema of an OpOverload."""
@@ -81,12 +104,13 @@ is_batched = _private("_C._functorch.is_legacy_batchedtensor")
 StorageWeakRef = _private("multiprocessing.reductions.StorageWeakRef")
 version = attrgetter("_version")
 """How often a tensor was changed in place."""
+hooks_of = attrgetter("_backward_hooks")
+"""The hooks on the gradient of a tensor."""
 CALL: CodeType = _private("nn.Module._wrapped_call_impl").__code__
 """The code that calls a module."""
 HOOKS = ATTRIBUTES["Module"][3:]
 """Where a module has its hooks."""
 
-parameters_of = attrgetter("_parameters")
 buffers_of = attrgetter("_buffers")
 compiled_call = attrgetter("_compiled_call_impl")
 """What a module calls in place of its `forward`. None in a module that is not compiled."""

@@ -4,7 +4,7 @@
 import threading
 import weakref
 from collections.abc import Callable, Collection, Iterable
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +14,7 @@ from torch import Tensor, nn
 from nonfinite.findings import INTENDED, Look
 from nonfinite.torch import private
 from nonfinite.torch.frames import Line
-from nonfinite.torch.hooked import owns
-from nonfinite.torch.look import finite, look, mapped, paths, tensors, version
+from nonfinite.torch.look import finite, look, paths, tensors, version
 from nonfinite.torch.operations import RUNNING, Cause, Operations
 from nonfinite.torch.storages import Named, by_storage
 
@@ -25,13 +24,12 @@ class Call:
     """One call of a module in a step.
 
     A call inside another one lets go of its inputs when it ends. The outermost call keeps its
-    inputs and the gradients of its outputs until backward ends, and is run again from these.
-    Tensors that are kept longer than autograd keeps them cost time: backward gets new pages of the
-    system instead of memory that it has freed.
+    inputs until backward ends, and may run again from these. Tensors that are kept longer than
+    autograd keeps them cost time: backward gets new pages of the system instead of memory that it
+    has freed.
     """
 
     module: nn.Module
-    path: str
     parent: "Call | None"
     args: Any
     kwargs: Any
@@ -41,22 +39,19 @@ class Call:
     """How often the inputs had been changed in place before the call."""
     place: Line | None
     """The line of the user's code that made the call."""
-    autocast: list[tuple[str, torch.dtype, bool]] = field(default_factory=list)
+    autocast: list[tuple[str, torch.dtype, bool]]
     """Of the outermost call, for each type of device: the type of autocast, and whether it is on.
-    Backward runs without autocast."""
+    """
+    reopens: bool
+    """Of the outermost call: whether the look at operations outside of the model goes on."""
     outputs: list[weakref.ref[Tensor]] = field(default_factory=list)
     """The outputs of the outermost call that have gradients."""
-    grads: dict[int, Tensor] = field(default_factory=dict)
-    """The gradients of these outputs, by the number of the output."""
-    hooks: list[Any] = field(default_factory=list)
-    """Those of the gradients of the inputs."""
+    made: Any = None
+    """Where the nodes of autograd are made that this call makes, if all have one line."""
     mask: Cause | None = None
     """What made the infinities in the outputs, if these are as told."""
     returns: "Call | None" = None
     """The call inside whose output is an output of this call, too."""
-    released: bool = False
-    reopens: bool = False
-    """Of the outermost call: whether the look at operations outside of the model goes on."""
 
     def inputs(self) -> list[Tensor]:
         """The tensors that the module got."""
@@ -101,44 +96,6 @@ class Call:
         """Lets go of the inputs."""
         self.args = self.kwargs = None
 
-    def release(self) -> None:
-        """Lets go of all tensors."""
-        self.release_inputs()
-        self.grads.clear()
-        for each in self.hooks:
-            each.remove()
-        self.released = True
-
-
-class Calls(list[Call]):
-    """The calls with gradients of a step, the first one first: an outermost call comes before the
-    calls inside."""
-
-    def wait(self) -> bool:
-        """Whether there may be a backward pass through one of them."""
-        return any(call.outputs for call in self)
-
-    def owner(self, parameter: Tensor) -> Call | None:
-        """The first call of the module that has a parameter."""
-        return next((call for call in self if owns(call.module, parameter)), None)
-
-    def release(self) -> None:
-        """Releases all."""
-        for call in self:
-            call.release()
-        self.clear()
-
-    def release_dead(self) -> None:
-        """Releases the calls of models whose outputs are gone. Outputs that are left may have a
-        backward pass: a program may call the model several times, and add up the losses."""
-        kept = []
-        for call in self:
-            if any(ref() is not None for ref in call.outermost().outputs):
-                kept.append(call)
-            else:
-                call.release()
-        self[:] = kept
-
 
 def autocasts(devices: Iterable[str]) -> list[tuple[str, torch.dtype, bool]]:
     """The state of autocast, as a call keeps it."""
@@ -157,48 +114,22 @@ class PerThread(threading.local):
 
 
 class Running:
-    """Which module runs, and whose nodes of autograd run in backward. `root`: what runs where no
-    module does: in a replay, the module of the call. None: code outside of the model."""
+    """Which module runs in a replay: `root`, or a module inside that has begun."""
 
-    def __init__(self, root: nn.Module | None) -> None:
-        self._root = root
-        self._begun = PerThread()
-        self._nodes: list[tuple[range, nn.Module]] = []
-        self.hook: Callable[[Tensor], None] | None = None
-        """Called with the gradient of each output of a module."""
-        self.hooks = ExitStack()
-        """Removes those of parameters, which would stay behind the replay."""
+    def __init__(self, root: nn.Module) -> None:
+        self._begun = [root]
 
     def enter(self, module: nn.Module) -> None:
-        """A module begins. Autograd numbers the nodes that are made from now on."""
-        self._begun.open.append((module, private.next_number()))
+        """A module begins."""
+        self._begun.append(module)
 
-    def leave(self, output: Any) -> None:
+    def leave(self) -> None:
         """The module that began last ends. Those inside have ended before."""
-        module, first = self._begun.open.pop()
-        self._nodes.append((range(first, private.next_number()), module))
-        if self.hook is not None:
-            for each in tensors(output):
-                if each.requires_grad:
-                    handle = each.register_hook(self.hook)
-                    if each.is_leaf:
-                        self.hooks.callback(handle.remove)
+        self._begun.pop()
 
-    def forget(self) -> None:
-        """There will be no backward through the nodes made so far."""
-        self._nodes.clear()
-
-    def module(self) -> nn.Module | None:
-        """The innermost module that runs, or that made the node that runs."""
-        if self._begun.open:
-            return self._begun.open[-1][0]
-        node = private.current_node()
-        if node is not None:
-            number = private.number_of(node)
-            for numbers, module in self._nodes:
-                if number in numbers:
-                    return module
-        return self._root
+    def module(self) -> nn.Module:
+        """The innermost module that runs."""
+        return self._begun[-1]
 
 
 @contextmanager
@@ -234,11 +165,11 @@ def as_before(call: Call) -> Any:
 
 
 def mode_of(
-    call: Call, named: Named, where: Callable[[], Any], allowed: Collection[nn.Module]
+    call: Call, named: Named, where: Callable[[], Any], allowed: Collection[Any]
 ) -> Operations:
     """For a replay in forward."""
     whole = not call.inputs_bad()
-    mode = Operations(named, where, lambda: False, whole=whole, allowed=allowed)
+    mode = Operations(named, where, whole=whole, allowed=allowed)
     mode.inputs = by_storage(call.given())
     return mode
 
@@ -307,47 +238,3 @@ def _run(call: Call, mode: Operations, hook: Any) -> None:
 
 class _EnoughError(Exception):
     """Ends a replay."""
-
-
-def backward(call: Call, named: Named, running: Running) -> Cause | None:
-    """The operation behind the first bad gradient, where those of the outputs are finite: of an
-    output of a module inside, of a parameter or of an input."""
-    leaves: list[Tensor] = []
-
-    def leaf(tensor: Tensor) -> Tensor:
-        if not tensor.requires_grad:
-            return tensor
-        leaves.append(tensor.detach().requires_grad_())
-        return leaves[-1]
-
-    mode = Operations(named, running.module, lambda: True)
-    found: list[Cause] = []
-
-    def look(grad: Tensor) -> None:
-        cause = mode.cause_of(grad)
-        if cause is not None:
-            found.append(cause)
-            if cause.number == 0:
-                raise _EnoughError
-
-    running.hook = look
-    with as_before(call), torch.enable_grad(), running.hooks:
-        args, kwargs = mapped(call.args, leaf), mapped(call.kwargs, leaf)
-        # The lines, by which the nodes of autograd are named.
-        mode.only_places = True
-        with mode:
-            outputs = tensors(call.module.forward(*args, **kwargs))
-        mode.only_places = False
-        pairs = [(outputs[n], grad) for n, grad in call.grads.items() if n < len(outputs)]
-        wanted = [*leaves, *[each for each in call.module.parameters() if each.requires_grad]]
-        if not pairs or not wanted:
-            return None
-        for each in wanted:
-            running.hooks.callback(each.register_hook(look).remove)
-        with suppress(_EnoughError), mode:
-            torch.autograd.grad(
-                [output for output, _ in pairs], wanted, [grad for _, grad in pairs],
-                allow_unused=True,
-            )  # fmt: skip
-    return min(found, key=lambda cause: cause.number, default=None)
-

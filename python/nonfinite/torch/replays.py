@@ -1,15 +1,15 @@
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
-"""Which calls of a step run again, until one of them names the operation."""
+"""Which calls run again, until one of them names the operation."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 from torch import nn
 
 from nonfinite.findings import Look
 from nonfinite.torch import notes, replay
-from nonfinite.torch.hooked import attach, inside_compiled, waits_for_others
-from nonfinite.torch.look import finite
+from nonfinite.torch.hooked import attach, inside_compiled
 from nonfinite.torch.operations import Cause
 from nonfinite.torch.replay import Call, Running
 from nonfinite.torch.storages import named
@@ -21,14 +21,14 @@ def inside(module: nn.Module, running: Running) -> Iterator[None]:
     with ExitStack() as exits:
         for each in inside_compiled(module):
             enter, leave = (lambda module, *_: running.enter(module)), running.leave
-            exits.callback(attach(each, enter, lambda *given: leave(given[-1])))
+            exits.callback(attach(each, enter, lambda *_: leave()))
         yield
 
 
 class Replays:
     """Runs calls of the modules of a model again."""
 
-    def __init__(self, model: nn.Module, allowed: Collection[nn.Module]) -> None:
+    def __init__(self, model: nn.Module, allowed: Collection[Any]) -> None:
         self._model, self._allowed = model, allowed
         self.running: Running | None = None
         """The replay that runs. The hooks of the watch tell it which modules begin and end."""
@@ -40,7 +40,7 @@ class Replays:
         again, which has not ended yet, and so on."""
         child = None
         if call.args is None:
-            # The inputs are gone: as in backward, the outermost call runs again.
+            # The inputs are gone: the outermost call runs again.
             outermost = call.outermost()
             if outermost.inputs_changed():
                 return call, None, (), notes.CHANGED
@@ -48,12 +48,21 @@ class Replays:
         while True:
             if call.inputs_changed():
                 return call, None, (), notes.CHANGED
-            if call.parent is None and call.inputs_bad():
-                child = None
             found, outputs, note = self._again(call, child)
+            if found is None and child is not None and call.parent is None and call.inputs_bad():
+                found, outputs, note = self._again(call, None)
             if found is not None or call.parent is None or not call.inputs_bad():
-                return call, found, outputs, note
+                return call, found and self._maker(call, found), outputs, note
             child, call = call.module, call.parent
+
+    def _maker(self, call: Call, found: Cause) -> Cause:
+        """The operation behind a tensor that `found` reads and that is no input of the module: the
+        modules around may show it, which have not ended."""
+        child = call.module
+        while found.unseen and (around := call.parent) is not None and not around.inputs_changed():
+            call = around
+            found = self._again(call, child, ended=True)[0] or found
+        return found
 
     def _again(
         self, call: Call, child: nn.Module | None, ended: bool = False
@@ -75,36 +84,3 @@ class Replays:
         finally:
             self.running = None
         return found, again, None if found or again else "the replay gave finite numbers"
-
-    def backward(self, calls: Sequence[Call]) -> tuple[Call | None, Cause | None, str | None]:
-        """Runs the outermost calls again, the last one first, as backward does, until one has a bad
-        gradient."""
-        if not calls:
-            return None, None, notes.UNSEEN
-        note, good, bad = None, False, False
-        for call in reversed(calls):
-            kept = {number: grad for number, grad in call.grads.items() if finite(grad)}
-            bad = bad or len(kept) < len(call.grads)
-            call.grads = kept
-            if not kept:
-                continue
-            good = True
-            if call.inputs_changed():
-                note = notes.CHANGED
-                continue
-            if waits_for_others(call.module):
-                note = notes.SYNCHRONISED
-                continue
-            running = self.running = Running(call.module)
-            try:
-                with inside(call.module, running):
-                    found = replay.backward(call, named(self._model), running)
-            except Exception as error:
-                note = notes.failed(error)
-                continue
-            finally:
-                self.running = None
-            if found is not None:
-                return call, found, None
-        from_outside = bad or not good
-        return None, None, note or (notes.LOSS if from_outside else notes.NOT_FOUND)

@@ -9,7 +9,7 @@ import torch
 
 from nonfinite._native import NonFiniteError
 from nonfinite.findings import ORIGIN, WORDS, Look, as_json
-from nonfinite.torch import frames, notes
+from nonfinite.torch import causes, frames
 
 FORWARD, BACKWARD = "forward", "backward"
 UNKNOWN = "unknown"
@@ -101,8 +101,16 @@ class BadOperation:
         if read is not None:
             lines.append(f"  first read in {self.phase} by {operation}")
         elif self.kind in WORDS:
-            beside = self.kind == ORIGIN and any(each.bad for each in self.inputs)
-            words = "the inputs have -Inf, the output has +Inf" if beside else WORDS[self.kind]
+            words = WORDS[self.kind]
+            if self.kind == ORIGIN and self.phase == BACKWARD:
+                kept = any(each.bad for each in self.inputs)
+                words = "the gradient that comes in is finite, " + (
+                    "what the forward operation has kept is not" if kept else "the new one is not"
+                )
+            elif self.kind == ORIGIN and any(each.nan for each in self.inputs):
+                words = "the tensors are finite, the output is not"
+            elif self.kind == ORIGIN and any(each.bad for each in self.inputs):
+                words = "the inputs have -Inf, the output has +Inf"
             lines.append(f"  {words}")
         if self.cause is not None:
             lines.append(f"  cause: {self.cause}")
@@ -158,8 +166,8 @@ def made(
         call=call,
         rank=torch.distributed.get_rank() if distributed else None,
         parameter=found.parameter if found else None,
-        cause=found and notes.cause(found.kind, found.operator, found.inputs, found.outputs),
-        bad_inputs=() if found and found.kind == ORIGIN else given,
+        cause=found and causes.cause(found.kind, found.operator, found.inputs, found.outputs),
+        bad_inputs=() if found and found.kind == ORIGIN and not found.reads_bad else given,
         note=note,
         history=history,
     )

@@ -68,7 +68,9 @@ class Scaler:
         scale = self._scale()
         if found is None or found.kind != ORIGIN or scale is None:
             return False
-        return any(each.elements == 1 and each.max == scale for each in found.inputs)
+        # A number of the program is not the tensor of the scaler.
+        tensors = [each for each in found.inputs if each.dtype not in ("int", "float")]
+        return any(each.elements == 1 and each.max == scale for each in tensors)
 
     def note(self, phase: str, found: Cause | None) -> str | None:
         """Why a bad gradient is no overflow, under a scaler that scales no longer. Or what to do

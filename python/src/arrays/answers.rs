@@ -1,7 +1,9 @@
 //! The answers that are more than a number, as classes of Python. All of them are read-only.
 
+use std::hash::{Hash, Hasher};
+
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyTuple, PyType};
 
 use crate::error::of_crate;
 use crate::owners::Array;
@@ -11,6 +13,15 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Census>()?;
     module.add_class::<Extreme>()?;
     module.add_class::<Stats>()
+}
+
+/// A class and its arguments: what `pickle` and `copy` ask for.
+type Reduced<'py> = (Bound<'py, PyType>, Bound<'py, PyTuple>);
+
+/// The arguments of the class are attributes with these names.
+fn reduced<'py>(answer: &Bound<'py, PyAny>, names: &[&str]) -> PyResult<Reduced<'py>> {
+    let arguments = names.iter().map(|name| answer.getattr(*name)).collect::<PyResult<Vec<_>>>()?;
+    Ok((answer.get_type(), PyTuple::new(answer.py(), arguments)?))
 }
 
 /// The elements of one class: how many there are, and the coordinate of the first one, or None.
@@ -60,9 +71,8 @@ impl Occurrences {
         Self { count, first: Coordinate(first) }
     }
 
-    /// For `pickle`.
-    fn __getnewargs__(&self) -> (usize, &Coordinate) {
-        (self.count, &self.first)
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduced(slf, &["count", "first"])
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
@@ -81,7 +91,7 @@ impl Occurrences {
 }
 
 /// How many elements are NaN, +Inf and -Inf, and the first of each.
-#[pyclass(frozen, get_all, eq, hash, module = "nonfinite")]
+#[pyclass(frozen, get_all, eq, hash, from_py_object, module = "nonfinite")]
 #[derive(Clone, PartialEq, Hash)]
 pub(crate) struct Census {
     /// NaN of either sign, quiet or signalling.
@@ -113,9 +123,8 @@ impl Census {
         Self { nan, pos_inf, neg_inf }
     }
 
-    /// For `pickle`.
-    fn __getnewargs__(&self) -> (Occurrences, Occurrences, Occurrences) {
-        (self.nan.clone(), self.pos_inf.clone(), self.neg_inf.clone())
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduced(slf, &["nan", "pos_inf", "neg_inf"])
     }
 
     /// The number of elements that are NaN or infinite.
@@ -137,7 +146,7 @@ impl Census {
 }
 
 /// A minimum or maximum: its value, exactly, and the coordinate of the first element with it.
-#[pyclass(frozen, get_all, eq, module = "nonfinite")]
+#[pyclass(frozen, get_all, eq, hash, from_py_object, module = "nonfinite")]
 #[derive(Clone, PartialEq)]
 pub(crate) struct Extreme {
     /// The number, exactly.
@@ -155,8 +164,24 @@ impl Extreme {
     }
 }
 
+/// Equal extremes have equal bits.
+impl Hash for Extreme {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.bits, &self.first).hash(state);
+    }
+}
+
 #[pymethods]
 impl Extreme {
+    #[new]
+    fn of_python(value: f64, bits: u64, first: Vec<usize>) -> Self {
+        Self { value, bits, first: Coordinate(Some(first)) }
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        reduced(slf, &["value", "bits", "first"])
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let (value, first) = (self.value, self.first.text(py)?);
         Ok(format!("Extreme(value={value:?}, bits={:#x}, first={first})", self.bits))
@@ -164,8 +189,8 @@ impl Extreme {
 }
 
 /// What the elements of an array are. Each is one of the census, zeros, subnormals and normals.
-#[pyclass(frozen, get_all, eq, module = "nonfinite")]
-#[derive(Clone, PartialEq)]
+#[pyclass(frozen, get_all, eq, hash, module = "nonfinite")]
+#[derive(Clone, PartialEq, Hash)]
 pub(crate) struct Stats {
     /// NaN, +Inf and -Inf.
     census: Census,
@@ -200,10 +225,29 @@ impl Stats {
 
 #[pymethods]
 impl Stats {
+    #[new]
+    fn of_python(
+        census: Census,
+        min: Option<Extreme>,
+        max: Option<Extreme>,
+        max_abs: Option<Extreme>,
+        zeros: usize,
+        subnormals: usize,
+        normals: usize,
+    ) -> Self {
+        Self { census, min, max, max_abs, zeros, subnormals, normals }
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
+        let names = ["census", "min", "max", "max_abs", "zeros", "subnormals", "normals"];
+        reduced(slf, &names)
+    }
+
     /// The number of finite elements.
     #[getter]
     fn finite(&self) -> usize {
-        self.zeros + self.subnormals + self.normals
+        // Counts of Python may be any.
+        self.zeros.saturating_add(self.subnormals).saturating_add(self.normals)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use super::answers::Census;
 use super::ask::{ask, ask_array};
-use super::input;
+use super::{fallback, input};
 use crate::owners::{Array, Kind};
 
 create_exception!(
@@ -25,7 +25,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Raises NonFiniteError, a ValueError, if an element of x is NaN or infinite. The message says how
 /// many elements are NaN, +Inf and -Inf, and where the first of each is.
 ///
-/// x: an array of any shape, or a number.
+/// x: as in all_finite. The message names the first bad part of a collection, and describes it.
 /// name: what the message calls x.
 /// threads: as in all_finite.
 ///
@@ -40,8 +40,10 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (x, /, name="x", *, threads=None))]
 fn assert_finite(x: &Bound<'_, PyAny>, name: &str, threads: Option<isize>) -> PyResult<()> {
-    if ask(x, false, threads, |view| view.all(Predicate::Finite))? {
-        return Ok(());
+    match ask(x, false, threads, |view| view.all(Predicate::Finite)) {
+        Ok(true) => return Ok(()),
+        Ok(false) => {}
+        Err(error) => return fallback::ask(x, error, "assert_finite", name, threads).map(drop),
     }
     let py = x.py();
     let array = input::read_for(x, true)?;

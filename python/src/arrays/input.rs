@@ -95,9 +95,10 @@ fn read_cold<'py>(x: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
     if let Some(array) = buffer::read(x)? {
         return Ok(array);
     }
-    // Series of pandas, arrays of xarray.
-    if x.hasattr("__array__")? {
-        return through_numpy(x);
+    // Columns of pandas, Polars and pyarrow, arrays of xarray.
+    if x.hasattr("__array__")? || x.hasattr("__arrow_c_stream__")? {
+        let array = x.py().import("nonfinite._parts")?.call_method1("array", (x,))?;
+        return arrow::read(&array)?.map_or_else(|| through_numpy(&array), Ok);
     }
     Err(unknown(x))
 }
@@ -173,6 +174,8 @@ fn unknown(x: &Bound<'_, PyAny>) -> PyErr {
     let class = x.get_type().qualname().map_or_else(|_| "?".into(), |name| name.to_string());
     PyTypeError::new_err(format!(
         "x is of the type {class}, which is no array: pass an array of numpy, torch, jax or Arrow, \
-         an object with __dlpack__ or the buffer protocol, or a number"
+         an object with __dlpack__ or the buffer protocol, or a number. all_finite, any_nan, \
+         any_inf, any, all, count and assert_finite also take dicts and iterators of arrays, such \
+         as model.state_dict()"
     ))
 }

@@ -2,9 +2,9 @@
 
 mod answers;
 mod ask;
-mod away;
 mod check;
 mod encode;
+mod fallback;
 mod input;
 mod mask;
 mod out;

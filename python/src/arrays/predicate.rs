@@ -35,14 +35,17 @@ pub(crate) fn parse(name: &Bound<'_, PyAny>) -> PyResult<Predicate> {
 
 #[cold]
 fn parse_text(name: &Bound<'_, PyAny>) -> PyResult<Predicate> {
-    let Ok(text) = name.extract::<String>() else {
-        return Err(type_error("the predicate is no string, such as \"nan\" or \"finite\""));
-    };
-    match text.parse::<Predicate>() {
-        Ok(predicate) if Predicate::ALL.contains(&predicate) => Ok(predicate),
-        Ok(threshold) => Err(value(format!("{threshold}: no question takes a threshold"))),
-        Err(error) => Err(value(error.to_string())),
+    let text = name.extract::<String>().ok();
+    let has_name = |predicate: &&Predicate| Some(predicate.name()) == text.as_deref();
+    if let Some(predicate) = Predicate::ALL.iter().find(has_name) {
+        return Ok(*predicate);
     }
+    let names: Vec<_> = Predicate::ALL.iter().map(|known| format!("{:?}", known.name())).collect();
+    let names = names.join(", ");
+    Err(match text {
+        Some(text) => value(format!("{text:?} is no predicate: pass one of {names}")),
+        None => type_error(format!("the predicate is no string: pass one of {names}")),
+    })
 }
 
 /// Whether the answer depends on signs.

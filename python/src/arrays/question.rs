@@ -1,17 +1,19 @@
 //! Questions with one answer, or one answer for each row.
 
-use nonfinite::{Error, Predicate, Rows, TensorView};
+use nonfinite::{Predicate, Rows, TensorView};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 
 use super::answers::{Census, Coordinate, Stats};
 use super::ask::{ask, ask_array, check_float};
 use super::out::Answer;
-use super::{away, input, predicate, rows};
+use super::rows::{self, Axes, Question};
+use super::{fallback, input, predicate, records};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(all_finite, module)?)?;
     module.add_function(wrap_pyfunction!(any_nan, module)?)?;
+    module.add_function(wrap_pyfunction!(any_inf, module)?)?;
     module.add_function(wrap_pyfunction!(any, module)?)?;
     module.add_function(wrap_pyfunction!(all, module)?)?;
     module.add_function(wrap_pyfunction!(count, module)?)?;
@@ -22,7 +24,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Whether all elements are finite. True if there are none. Nulls of Arrow do not count.
 ///
-/// x: an array of any shape, or a number. Integers and bool are finite.
+/// x: an array of any shape, or a number. Integers and bool are finite. Or several of them in a
+///     dict, an iterator, or a table of pandas, Polars or pyarrow: the answer is about all
+///     elements together, and None counts for nothing.
 /// threads: the number of threads for more than 2 MiB; 0 for all CPUs. Without it, one.
 ///
 /// Operations of torch answer about a tensor of torch on a GPU, where it is. The call waits for the
@@ -37,7 +41,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyo3(signature = (x, /, *, threads=None))]
 fn all_finite(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
     ask(x, false, threads, |view| view.all(Predicate::Finite))
-        .or_else(|error| away::ask(x, error, "all", Predicate::Finite)?.extract())
+        .or_else(|error| fallback::ask(x, error, "all", "finite", threads)?.extract())
 }
 
 /// Whether any element is NaN. Arguments and errors as in all_finite.
@@ -49,73 +53,89 @@ fn all_finite(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
 #[pyo3(signature = (x, /, *, threads=None))]
 fn any_nan(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
     ask(x, false, threads, |view| view.any(Predicate::Nan))
-        .or_else(|error| away::ask(x, error, "any", Predicate::Nan)?.extract())
+        .or_else(|error| fallback::ask(x, error, "any", "nan", threads)?.extract())
+}
+
+/// Whether any element is infinite, of either sign. Arguments and errors as in all_finite.
+#[pyfunction]
+#[pyo3(signature = (x, /, *, threads=None))]
+fn any_inf(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
+    any_of(x, Predicate::Inf, None, threads)?.extract()
 }
 
 /// Whether the predicate holds for any element: a bool. With axis=, one bool for each row along
 /// this axis, as an array of the shape of x without the axis. It is a tensor if x is one of torch.
 ///
+/// x: as in all_finite; with axis= or keepdims=, an array or a number.
 /// predicate: "nan", "inf", "+inf", "-inf", "finite", "non-finite", "nan or +inf" or "never".
-/// axis: the number of a dimension; negative numbers count from the last one.
+/// axis: the number of a dimension, or a tuple of them; negative numbers count from the last one.
+///     Rows along several dimensions run in row-major order.
+/// keepdims: leaves each such dimension in the answer, with the size 1.
 ///
 /// Raises TypeError as all_finite, and ValueError for an unknown predicate or axis.
 #[pyfunction]
-#[pyo3(signature = (x, predicate, /, *, axis=None, threads=None))]
+#[pyo3(signature = (x, predicate, /, *, axis=None, keepdims=false, threads=None))]
 fn any<'py>(
     x: &Bound<'py, PyAny>,
     predicate: &Bound<'py, PyAny>,
-    axis: Option<isize>,
+    axis: Option<&Bound<'py, PyAny>>,
+    keepdims: bool,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let whole = |view: TensorView<'_>, predicate| view.any(predicate);
-    let rows = |rows: Rows<'_>, predicate, out: &mut [bool]| rows.any(predicate, out);
-    answer(x, predicate, axis, threads, "any", whole, rows)
+    any_of(x, predicate::parse(predicate)?, Axes::new(axis, keepdims), threads)
 }
 
 /// Whether the predicate holds for all elements. Arguments, axis= and errors as in any.
 #[pyfunction]
-#[pyo3(signature = (x, predicate, /, *, axis=None, threads=None))]
+#[pyo3(signature = (x, predicate, /, *, axis=None, keepdims=false, threads=None))]
 fn all<'py>(
     x: &Bound<'py, PyAny>,
     predicate: &Bound<'py, PyAny>,
-    axis: Option<isize>,
+    axis: Option<&Bound<'py, PyAny>>,
+    keepdims: bool,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let whole = |view: TensorView<'_>, predicate| view.all(predicate);
-    let rows = |rows: Rows<'_>, predicate, out: &mut [bool]| rows.all(predicate, out);
-    answer(x, predicate, axis, threads, "all", whole, rows)
+    let predicate = predicate::parse(predicate)?;
+    let ask = &|rows: Rows<'_>, out: &mut [bool]| rows.all(predicate, out);
+    let rows = Question { empty: true, ask, join: |a, b, _| a & b };
+    let whole = |view: TensorView<'_>| view.all(predicate);
+    answer(x, predicate, Axes::new(axis, keepdims), threads, "all", whole, &rows)
 }
 
 /// The number of elements for which the predicate holds: an int. With axis=, one number for each
 /// row, as an array of intp. Arguments and errors as in any.
 #[pyfunction]
-#[pyo3(signature = (x, predicate, /, *, axis=None, threads=None))]
+#[pyo3(signature = (x, predicate, /, *, axis=None, keepdims=false, threads=None))]
 fn count<'py>(
     x: &Bound<'py, PyAny>,
     predicate: &Bound<'py, PyAny>,
-    axis: Option<isize>,
+    axis: Option<&Bound<'py, PyAny>>,
+    keepdims: bool,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let whole = |view: TensorView<'_>, predicate| view.count(predicate);
-    let rows = |rows: Rows<'_>, predicate, out: &mut [usize]| rows.count(predicate, out);
-    answer(x, predicate, axis, threads, "count_nonzero", whole, rows)
+    let predicate = predicate::parse(predicate)?;
+    let ask = &|rows: Rows<'_>, out: &mut [usize]| rows.count(predicate, out);
+    let rows = Question { empty: 0, ask, join: |a, b, _| a + b };
+    let whole = |view: TensorView<'_>| view.count(predicate);
+    answer(x, predicate, Axes::new(axis, keepdims), threads, "count_nonzero", whole, &rows)
 }
 
 /// The coordinate of the first element, in row-major order, for which the predicate holds: a tuple
 /// with one index for each dimension. None if there is no such element. With axis=, one index along
 /// each row, or -1, as an array of intp. Arguments and errors as in any.
 #[pyfunction]
-#[pyo3(signature = (x, predicate, /, *, axis=None, threads=None))]
+#[pyo3(signature = (x, predicate, /, *, axis=None, keepdims=false, threads=None))]
 fn position<'py>(
     x: &Bound<'py, PyAny>,
     predicate: &Bound<'py, PyAny>,
-    axis: Option<isize>,
+    axis: Option<&Bound<'py, PyAny>>,
+    keepdims: bool,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, predicate) = (x.py(), predicate::parse(predicate)?);
     let array = input::read_for(x, predicate::has_sign(predicate))?;
-    if let Some(axis) = axis {
-        return input::answer_for(x, rows::position(py, &array, predicate, axis, threads)?);
+    if let Some(axes) = Axes::new(axis, keepdims) {
+        return input::answer_for(x, rows::position(py, array, predicate, &axes, threads)?);
     }
     let found = ask_array(py, &array, threads, |view| view.position(predicate))?;
     Coordinate::new(found, &array)?.into_bound_py_any(py)
@@ -126,16 +146,23 @@ fn position<'py>(
 /// named as the attributes of Census, and first is an index along the row, or -1. Arguments and
 /// errors as in all_finite, and ValueError for an unknown axis.
 #[pyfunction]
-#[pyo3(signature = (x, /, *, axis=None, threads=None))]
+#[pyo3(signature = (x, /, *, axis=None, keepdims=false, threads=None))]
 fn census<'py>(
     x: &Bound<'py, PyAny>,
-    axis: Option<isize>,
+    axis: Option<&Bound<'py, PyAny>>,
+    keepdims: bool,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = x.py();
     let array = input::read_for(x, true)?;
-    if let Some(axis) = axis {
-        return rows::census(py, &array, axis, threads);
+    if let Some(axes) = Axes::new(axis, keepdims) {
+        let rows = Question {
+            empty: nonfinite::Census::default(),
+            ask: &|rows, out| rows.census(out),
+            join: |a, b, behind| a.join(b.behind(behind)),
+        };
+        let (sizes, answers) = rows::collected(py, array, &axes, threads, &rows)?;
+        return records::census(py, &sizes, &answers);
     }
     let census = ask_array(py, &array, threads, |view| view.census())?;
     Census::new(census, &array)?.into_bound_py_any(py)
@@ -146,42 +173,63 @@ fn census<'py>(
 /// row has no finite element, the value is NaN and first is -1. Arguments and errors as in census,
 /// and TypeError for integers.
 #[pyfunction]
-#[pyo3(signature = (x, /, *, axis=None, threads=None))]
+#[pyo3(signature = (x, /, *, axis=None, keepdims=false, threads=None))]
 fn stats<'py>(
     x: &Bound<'py, PyAny>,
-    axis: Option<isize>,
+    axis: Option<&Bound<'py, PyAny>>,
+    keepdims: bool,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let (py, array) = (x.py(), input::read_for(x, true)?);
     check_float(&array)?;
-    if let Some(axis) = axis {
-        return rows::stats(py, &array, axis, threads);
+    if let Some(axes) = Axes::new(axis, keepdims) {
+        let rows = Question {
+            empty: nonfinite::Stats::default(),
+            ask: &|rows, out| rows.stats(out),
+            join: |a, b, behind| a.join(b.behind(behind)),
+        };
+        let (sizes, answers) = rows::collected(py, array, &axes, threads, &rows)?;
+        return records::stats(py, &sizes, &answers);
     }
     let stats = ask_array(py, &array, threads, |view| view.stats())?;
     Stats::new(stats, &array)?.into_bound_py_any(py)
 }
 
-/// What `whole` answers about all elements, or `rows` about the rows along an axis. In torch the
-/// operation for all elements is called `question`.
-#[inline]
-fn answer<'py, W: Send + IntoPyObject<'py>, A: Answer + Send + IntoPyObject<'py>>(
+/// Whether the predicate holds for any element.
+fn any_of<'py>(
     x: &Bound<'py, PyAny>,
-    predicate: &Bound<'py, PyAny>,
-    axis: Option<isize>,
+    predicate: Predicate,
+    axes: Option<Axes<'_, 'py>>,
+    threads: Option<isize>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let ask = &|rows: Rows<'_>, out: &mut [bool]| rows.any(predicate, out);
+    let rows = Question { empty: false, ask, join: |a, b, _| a | b };
+    answer(x, predicate, axes, threads, "any", |view| view.any(predicate), &rows)
+}
+
+/// What `whole` answers about all elements, or `rows` about rows. In torch the operation for all
+/// elements is called `question`.
+#[inline]
+fn answer<'py, W, A>(
+    x: &Bound<'py, PyAny>,
+    predicate: Predicate,
+    axes: Option<Axes<'_, 'py>>,
     threads: Option<isize>,
     question: &str,
-    whole: impl FnOnce(TensorView<'_>, Predicate) -> W + Send,
-    rows: impl FnOnce(Rows<'_>, Predicate, &mut [A]) -> Result<(), Error> + Send,
-) -> PyResult<Bound<'py, PyAny>> {
-    let (py, predicate) = (x.py(), predicate::parse(predicate)?);
-    let signs = predicate::has_sign(predicate);
-    let Some(axis) = axis else {
-        return match ask(x, signs, threads, |view| whole(view, predicate)) {
+    whole: impl FnOnce(TensorView<'_>) -> W + Send,
+    rows: &Question<'_, A>,
+) -> PyResult<Bound<'py, PyAny>>
+where
+    W: Send + IntoPyObject<'py>,
+    A: Answer + Copy + Send + Sync + IntoPyObject<'py>,
+{
+    let (py, signs) = (x.py(), predicate::has_sign(predicate));
+    let Some(axes) = axes else {
+        return match ask(x, signs, threads, whole) {
             Ok(answer) => answer.into_bound_py_any(py),
-            Err(error) => away::ask(x, error, question, predicate),
+            Err(error) => fallback::ask(x, error, question, predicate.name(), threads),
         };
     };
     let array = input::read_for(x, signs)?;
-    let answers = rows::answers(py, &array, axis, threads, |all, out| rows(all, predicate, out))?;
-    input::answer_for(x, answers)
+    input::answer_for(x, rows::answers(py, array, &axes, threads, rows)?)
 }

@@ -17,9 +17,10 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// Replaces NaN, +Inf and -Inf, as numpy.nan_to_num. Returns an array of the dtype and shape of x.
-/// A tensor of torch gives a tensor without gradients, a number gives a number, and everything else
-/// gives an array of numpy. Integers stay as they are. Real and imaginary parts of numpy's complex
-/// numbers are replaced on their own.
+/// A tensor of torch gives a tensor, a number gives a number, and everything else gives an array of
+/// numpy. If the tensor requires gradients and torch records them, torch.nan_to_num answers: the
+/// gradient is that of x, and 0 where an element was replaced. Integers stay as they are. Real and
+/// imaginary parts of numpy's complex numbers are replaced on their own.
 ///
 /// copy: if False, the memory of x is changed; arrays of numpy and tensors are returned themselves.
 /// nan: the number for NaN.
@@ -48,7 +49,14 @@ fn nan_to_num<'py>(
     if x.is_instance_of::<PyInt>() {
         return Ok(x.clone());
     }
-    let array = if is_tensor(x)? { x.clone() } else { as_numpy(x)? };
+    let tensor = is_tensor(x)?;
+    if tensor && copy && x.getattr("requires_grad")?.is_truthy()? {
+        let torch = py.import("torch")?;
+        if torch.call_method0("is_grad_enabled")?.is_truthy()? {
+            return torch.call_method1("nan_to_num", (x, nan, posinf, neginf));
+        }
+    }
+    let array = if tensor { x.clone() } else { as_numpy(x)? };
     let kind = match input::read_raw(&array) {
         Err(_) if is_complex(&array)? => None,
         result => Some(result?.kind),

@@ -8,17 +8,15 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
 use super::{Array, Owner};
-use crate::error::{of_border, type_error};
+use crate::error::of_border;
 
 /// An object with the method `__arrow_c_array__`. `None` if it has none.
 ///
 /// # Errors
-/// TypeError for chunked arrays, and for elements that are neither numbers nor bool.
+/// TypeError for elements that are neither numbers nor bool.
 pub(crate) fn read<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
     let py = x.py();
-    let Some(method) = x.getattr_opt(intern!(py, "__arrow_c_array__"))? else {
-        return read_column(x);
-    };
+    let Some(method) = x.getattr_opt(intern!(py, "__arrow_c_array__"))? else { return Ok(None) };
     let capsules = method.call0()?.cast_into::<PyTuple>()?;
     let pointer = |index, name: &'static CStr| {
         let capsule = capsules.get_item(index)?.cast_into::<PyCapsule>()?;
@@ -32,29 +30,4 @@ pub(crate) fn read<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
     unsafe { arrow::array(schema.cast().as_ptr(), array.cast().as_ptr(), owner) }
         .map(Some)
         .map_err(of_border)
-}
-
-/// A column with the method `__arrow_c_stream__`. `None` if `x` has no such method, and for a
-/// Series or a DataFrame of pandas, which numpy makes an array of.
-fn read_column<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
-    let py = x.py();
-    if !x.hasattr(intern!(py, "__arrow_c_stream__"))? {
-        return Ok(None);
-    }
-    // A Series of Polars becomes one array of pyarrow.
-    if let Some(to_arrow) = x.getattr_opt(intern!(py, "to_arrow"))? {
-        let array = to_arrow.call0()?;
-        if array.hasattr(intern!(py, "__arrow_c_array__"))? {
-            return read(&array);
-        }
-    } else if !x.hasattr(intern!(py, "combine_chunks"))?
-        && x.hasattr(intern!(py, "__array__"))?
-        && x.hasattr(intern!(py, "iloc"))?
-    {
-        return Ok(None);
-    }
-    Err(type_error(
-        "x is a table, or a column of several chunks: ask about one column, and about each of \
-         x.chunks or about x.combine_chunks()",
-    ))
 }

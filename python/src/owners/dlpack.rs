@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use nonfinite::Format;
 use nonfinite_border::dlpack::Tensor;
 use nonfinite_border::managed::Version;
-use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -133,19 +133,29 @@ unsafe fn describe_with<'py>(describe: Describe, x: &Bound<'py, PyAny>) -> PyRes
     unsafe { tensor.array(true, Owner::Object(x.clone())) }.map_err(of_border)
 }
 
-/// Says which tensors DLPack does not describe. Of the error only the first line: behind that,
-/// torch lists the frames of its C++ code.
+/// Says which tensors DLPack does not describe. A RuntimeError becomes a TypeError. Other errors
+/// stay, with a note: only their owner knows how to make an error of such a class.
 #[cold]
 pub(super) fn explain(error: PyErr) -> PyErr {
     Python::attach(|py| {
-        let text = error.value(py).to_string();
-        let first = text.lines().next().unwrap_or_default();
-        if error.is_instance_of::<PyBufferError>(py) || error.is_instance_of::<PyTypeError>(py) {
-            return PyErr::from_type(error.get_type(py), first.to_owned());
+        if !error.is_instance_of::<PyRuntimeError>(py) {
+            let note = "nonfinite has asked x for its memory. Inside of jax.jit, jax.grad and \
+                        jax.vmap x has none: ask outside, or use jax.numpy.isfinite there.";
+            // If there is no note, the error still says what is wrong.
+            let _ = error.value(py).call_method1("add_note", (note,));
+            return error;
         }
-        type_error(format!(
+        let text = error.value(py).to_string();
+        let mut lines = text.lines();
+        let explained = type_error(format!(
             "x has no memory of plain elements (such as sparse, quantised, meta and nested \
-             tensors: ask about their parts, for example x.values() or x.dequantize()): {first}"
-        ))
+             tensors: ask about their parts, for example x.values() or x.dequantize()): {}",
+            lines.next().unwrap_or_default()
+        ));
+        // Behind the first line, torch lists the frames of its C++ code, which help nobody.
+        if lines.next().is_none() {
+            explained.set_cause(py, Some(error));
+        }
+        explained
     })
 }

@@ -29,6 +29,8 @@ pub(crate) enum Value {
 pub(crate) struct Fields<'a> {
     file: &'a [u8],
     rest: Range<usize>,
+    /// The end of a field that ends behind its message, after that error.
+    pub(crate) end: Option<u64>,
 }
 
 impl<'a> Fields<'a> {
@@ -36,7 +38,7 @@ impl<'a> Fields<'a> {
     /// If the range is not within the file.
     pub(crate) fn new(file: &'a [u8], message: Range<usize>) -> Self {
         assert!(message.end <= file.len(), "a message within the file");
-        Self { file, rest: message }
+        Self { file, rest: message, end: None }
     }
 
     /// The next number of variable length. None at the end.
@@ -65,7 +67,10 @@ impl<'a> Fields<'a> {
                 self.rest.start = start + length;
                 Ok(start..start + length)
             }
-            _ => Err(Malformed { at: start, why: "a field ends behind its message" }),
+            _ => {
+                self.end = Some(length.saturating_add(start as u64));
+                Err(Malformed { at: start, why: "a field ends behind its message" })
+            }
         }
     }
 

@@ -5,20 +5,21 @@
 
 use std::io::{self, Read};
 use std::ops::Range;
+use std::sync::Arc;
 use std::{fmt, iter};
 
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive};
 
-use crate::model::reader::Refused;
+use crate::model::reader::{Refused, repeated, truncated};
 use crate::model::{Checksum, Decode, source};
 
 /// A member of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// The name, including folders.
-    pub name: String,
+    /// The name, including folders. The checksum shares the name.
+    pub name: Arc<str>,
     /// How its data is stored.
     pub method: Method,
     /// The stored data.
@@ -62,10 +63,42 @@ fn bad(why: impl fmt::Display) -> Refused {
 /// If the archive is not whole, or if names repeat or members overlap: a small archive of members
 /// that overlap can inflate for hours.
 pub fn read(bytes: &[u8]) -> Result<Archive, Refused> {
-    read_one(bytes).map_err(|error| match is_followed(bytes) {
-        true => format!("{error}; archives one behind the other are not read").into(),
-        false => error,
+    read_one(bytes).map_err(|error| match (is_followed(bytes), cut(bytes)) {
+        (true, _) => format!("{error}; archives one behind the other are not read").into(),
+        (false, Some(why)) => format!("{error}: {why}").into(),
+        (false, None) => error,
     })
+}
+
+/// How an archive is truncated: its end is missing, where the directory and a record of 22 bytes
+/// are. The headers of members before say how many bytes are missing, if they have lengths.
+fn cut(bytes: &[u8]) -> Option<String> {
+    const MEMBER: &[u8] = b"PK\x03\x04";
+    let missing = |end: usize, what: &str| {
+        (end > bytes.len()).then(|| truncated(bytes.len() as u64, end as u64, what))
+    };
+    if let Some(record) = bytes.windows(4).rposition(|window| window == b"PK\x05\x06") {
+        return missing(record + 22, "its last record ends behind the file");
+    }
+    let mut at = 0;
+    while let Some(header) = bytes.get(at..).filter(|rest| rest.starts_with(MEMBER)) {
+        let number = |range: Range<usize>| {
+            let bytes = header.get(range)?.iter().rev();
+            Some(bytes.fold(0, |number: usize, &byte| number << 8 | usize::from(byte)))
+        };
+        let lengths = number(26..28).zip(number(28..30));
+        // A length of 64 bits is in the first of more fields, behind the name.
+        let long = |name| number(name + 42..name + 50);
+        let Some((name, more)) = lengths else { break };
+        let size = number(18..22).filter(|&size| size < 0xFFFF_FFFF).or_else(|| long(name));
+        at = size.unwrap_or(0).saturating_add(at + 30 + name + more);
+        if let Some(why) = missing(at, "a member ends behind the file") {
+            return Some(why);
+        }
+    }
+    let why = "its directory is missing, which stands at the end of an archive";
+    let is_archive = bytes.starts_with(MEMBER);
+    is_archive.then(|| format!("truncated: the file has {} bytes, and {why}", bytes.len()))
 }
 
 /// Whether an archive without a comment seems to end before another archive.
@@ -101,10 +134,12 @@ fn read_one(bytes: &[u8]) -> Result<Archive, Refused> {
         }
         begin = begin.min(entry.local_header_offset());
         if !(entry.is_dir() && range.is_empty()) {
-            members.push(Member { name, method, range, size, crc });
+            members.push(Member { name: name.into(), method, range, size, crc });
         }
     }
-    find_repeated_name(&members)?;
+    if let Some(name) = repeated(members.iter().map(|member| &*member.name)) {
+        return Err(bad(format_args!("two members of the name {name:?}")));
+    }
     find_overlap(&members)?;
     let place = |at| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
     Ok(Archive { members, range: place(begin)..place(archive.end_offset()) })
@@ -126,22 +161,13 @@ pub(crate) fn has_member(bytes: &[u8], is_wanted: impl Fn(&str) -> bool) -> bool
 pub(crate) fn checksums(members: &[Member]) -> Vec<Checksum> {
     let stored = members.iter().filter(|member| member.method == Method::Stored);
     let checksum =
-        |member: &Member| Checksum::new(member.name.clone(), member.range.clone(), member.crc);
+        |member: &Member| Checksum::new(Arc::clone(&member.name), member.range.clone(), member.crc);
     stored.map(checksum).collect()
 }
 
 /// A member is larger than this machine can address, or a stored member has two different sizes.
 fn bad_size(name: &str) -> Refused {
     bad(format_args!("invalid size of member {name:?}"))
-}
-
-fn find_repeated_name(members: &[Member]) -> Result<(), Refused> {
-    let mut names: Vec<_> = members.iter().map(|member| &member.name).collect();
-    names.sort_unstable();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(bad(format_args!("two members of the name {:?}", pair[0]))),
-        None => Ok(()),
-    }
 }
 
 fn find_overlap(members: &[Member]) -> Result<(), Refused> {
@@ -251,7 +277,7 @@ mod tests {
             (&[0..9, 2..2, 3..4], Some("3..4")),
         ] {
             let members = ranges.iter().cloned().map(|range| Member {
-                name: format!("{range:?}"),
+                name: format!("{range:?}").into(),
                 method: Method::Deflated,
                 range,
                 size: 1,

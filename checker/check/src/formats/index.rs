@@ -2,7 +2,7 @@
 //! shards, and the shard of each tensor.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -139,9 +139,10 @@ pub(crate) fn gather(
         };
         is_any_read = true;
         let place = FileRange(source.clone(), 0..source.length());
+        let path: Arc<Path> = path.into();
         for mut tensor in tensors {
-            names.remove(tensor.label().as_str());
-            tensor.description.file = Some(path.clone());
+            names.remove(tensor.label());
+            tensor.described().file = Some(Arc::clone(&path));
             all.tensors.push(place.moved(tensor));
         }
         all.checksums.extend(checksums.into_iter().map(|sum| place.moved_checksum(sum)));

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use crate::model::reader::{Contents, Read, Reader};
 use crate::model::source::{Sequence, open};
-use crate::model::{Error, FileFormat, Input, ReadAt, is_text};
+use crate::model::{Error, FileFormat, Input, ReadAt, is_text, text_of};
 
 /// The row of each format. The first whose `begins` says yes reads a file.
 static READERS: &[&Reader] = &[
@@ -44,12 +44,23 @@ static READERS: &[&Reader] = &[
 /// The bytes at the beginning that are enough to tell apart the formats with a header there.
 const BEGINNING: usize = 16;
 
+/// The bytes that show what kind of text a file is.
+const TEXT: usize = 512;
+
 /// Bytes of a header read at a time.
 const HEADER: usize = 64 << 10;
 
 /// No row of the table fits.
 pub(crate) fn unknown() -> Error {
     Error::Unknown { known: FileFormat::all().map(FileFormat::name).collect() }
+}
+
+/// What a file is and how it begins, if it is text, such as the page of a server in its place, and
+/// if `is` does not hold for its beginning.
+fn text(source: &dyn ReadAt, is: impl Fn(&[u8]) -> bool) -> Option<String> {
+    let mut beginning = vec![0; TEXT.min(source.length())];
+    source.read_exact_at(&mut beginning, 0).ok()?;
+    if is(&beginning) { None } else { text_of(&beginning) }
 }
 
 /// The reason if no row of the table fits bytes with this beginning.
@@ -105,7 +116,10 @@ impl FileFormat {
             return Err(Error::NotRead(what));
         }
         Self::detect(bytes, path).ok_or_else(|| match no_format(bytes) {
-            Error::Unknown { known } if is_text(bytes) => Error::Text { known },
+            Error::Unknown { known } if is_text(bytes) => Error::Text {
+                known,
+                what: text(&bytes, |_| false).unwrap_or_else(|| "text".to_owned()),
+            },
             Error::Unknown { known } => match signatures::picture(bytes) {
                 Some(what) => Error::Picture(what),
                 None => path
@@ -127,14 +141,33 @@ impl FileFormat {
     /// # Errors
     /// [`Error`] if the file is not whole or not valid, or cannot be read.
     pub(crate) fn read(self, source: &dyn ReadAt, path: Option<&Path>) -> Result<Contents, Error> {
-        match self.reader()?.read {
+        let read = match self.reader()?.read {
             Read::Header(read) => {
                 let mut header = BufReader::with_capacity(HEADER, Sequence::new(source, 0));
                 let tensors = read(&mut header, source.length(), path);
                 tensors.map(Contents::from).map_err(|error| Error::refused(self, error))
             }
-            Read::Whole(_) => self.contents(Input { bytes: source.bytes()?, path }),
-        }
+            Read::Whole(_) => {
+                let contents = self.contents(Input { bytes: source.bytes()?, path });
+                // The check reads the data of the tensors again, piece by piece.
+                source.release(0..source.length());
+                contents
+            }
+        };
+        let begins = self.reader()?.begins;
+        // The JSON of a server may begin as the header of safetensors does, at byte 8.
+        let is = |bytes: &[u8]| self != Self::SAFETENSORS && begins(bytes);
+        read.map_err(|error| {
+            let Error::Refused { error, .. } = error else { return error };
+            match text(source, is) {
+                None => Error::Refused { format: self, error },
+                // An index is text by itself.
+                Some(what) if index::of_shards(self).is_some() => {
+                    Error::refused(self, format!("{error}: this is {what}"))
+                }
+                Some(what) => Error::refused(self, format!("no {self} file: this is {what}")),
+            }
+        })
     }
 
     /// The format of a file, by its first bytes or its name.

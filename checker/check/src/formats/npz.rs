@@ -46,7 +46,7 @@ fn tensor(member: Member, archive: &[u8]) -> Result<Tensor, Refused> {
         return Ok(other());
     }
     match describe(&member, archive) {
-        Ok((array, data)) => Ok(array.tensor(Some(name), data)),
+        Ok((array, data)) => Ok(array.tensor(Some(&name), data)),
         Err(npy::Error::Magic) => Ok(other()),
         Err(npy::Error::Dtype(why)) => {
             let content = Content::Unreadable(why.into());

@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Read as _};
 use std::str::Utf8Error;
+use std::sync::Arc;
 
-use ::safetensors::tensor::{Metadata, TensorInfo};
 use ::safetensors::{Dtype, SafeTensorError};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IntoDeserializer, MapAccess, Visitor, value};
 
-use crate::model::reader::{Read, Reader};
+use crate::model::reader::{Read, Reader, repeated, truncated};
 use crate::model::{self, ByteOrder, Content, Data, FileFormat, Tensor};
 
 impl FileFormat {
@@ -44,14 +44,20 @@ const MAX_HEADER: u64 = 100_000_000;
 #[non_exhaustive]
 pub enum Error {
     /// The file is too short for the length field of the header.
-    #[error("too short for a .safetensors file")]
+    #[error("truncated: too short for a .safetensors file, which begins with a length of 8 bytes")]
     Truncated,
     /// The header is longer than the reference implementation accepts.
     #[error("bad .safetensors header: {0} bytes are too many")]
     HeaderTooLong(u64),
     /// The file ends before the header does.
-    #[error("the file ends before its header of {0} bytes does")]
-    TruncatedHeader(u64),
+    #[error("{}", truncated(*.has, *.header,
+        format_args!("the file ends before its header of {header} bytes does")))]
+    TruncatedHeader {
+        /// The bytes of the header.
+        header: u64,
+        /// How many of them the file has.
+        has: u64,
+    },
     /// The header is not UTF-8.
     #[error("bad .safetensors header: {0}")]
     Utf8(#[source] Utf8Error),
@@ -62,7 +68,8 @@ pub enum Error {
     #[error("bad .safetensors header: two tensors of the name {0:?}")]
     RepeatedName(String),
     /// The data of this tensor ends behind the end of the file.
-    #[error("tensor {name:?} ends at byte {end} of the data, the file has {data}")]
+    #[error("{}", truncated(*.data as u64, *.end as u64,
+        format_args!("tensor {name:?} ends at byte {end} of the data, the file has {data}")))]
     Offsets {
         /// The name of the tensor.
         name: String,
@@ -112,8 +119,9 @@ fn read(stream: &mut dyn io::Read, file: usize) -> Result<Vec<Tensor>, Error> {
     // The memory grows with the bytes that are there, not with the claimed length.
     let mut text = Vec::new();
     let read = stream.take(length).read_to_end(&mut text);
-    if !read.is_ok_and(|count| count as u64 == length) {
-        return Err(Error::TruncatedHeader(length));
+    let has = read.map_or(0, |count| count as u64);
+    if has < length {
+        return Err(Error::TruncatedHeader { header: length, has });
     }
     // The header was within the file, unless another process has cut the file.
     let start = size_of::<u64>() + text.len();
@@ -124,47 +132,32 @@ fn read(stream: &mut dyn io::Read, file: usize) -> Result<Vec<Tensor>, Error> {
 /// begins at byte `start` of the file.
 fn describe(header: Vec<u8>, start: usize, data: usize) -> Result<Vec<Tensor>, Error> {
     let header = String::from_utf8(header).map_err(|error| Error::Utf8(error.utf8_error()))?;
-    let entries = serde_json::from_str::<Entries>(&header).map_err(Error::Json)?.0;
-    let mut unknown = BTreeMap::new();
-    let entries = entries.into_iter().map(|(name, entry)| entry.known(name, &mut unknown));
-    let mut entries: Vec<_> = entries.collect();
+    let mut entries = serde_json::from_str::<Entries>(&header).map_err(Error::Json)?.0;
+    drop(header);
+    if let Some(name) = repeated(entries.iter().map(|(name, _)| &**name)) {
+        return Err(Error::RepeatedName(name.to_owned()));
+    }
     entries.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-    if let Some(pair) = entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        return Err(Error::RepeatedName(pair[0].0.clone()));
+    let end = |(_, entry): &(Arc<str>, Entry)| entry.data_offsets.1;
+    if let Some(last) = entries.iter().max_by_key(|entry| end(entry)).filter(|it| end(it) > data) {
+        return Err(Error::Offsets { name: last.0.to_string(), end: end(last), data });
     }
-    for (name, info) in &entries {
-        let end = info.data_offsets.1;
-        if end > data {
-            return Err(Error::Offsets { name: name.clone(), end, data });
+    entries.sort_by_key(|(_, entry)| entry.data_offsets);
+    let (mut tensors, mut before) = (Vec::with_capacity(entries.len()), 0);
+    for (name, entry) in entries {
+        let (from, to) = entry.data_offsets;
+        if from != before || to < from {
+            return Err(Error::Layout(SafeTensorError::InvalidOffset(name.to_string())));
         }
+        before = to;
+        let content = entry.content().map_err(Error::Layout)?;
+        let data = Data::Input(start + from..start + to);
+        tensors.push(Tensor::new(name, entry.dtype, entry.shape, content, data));
     }
-    entries.sort_by_key(|(_, info)| info.data_offsets);
-    let end = entries.last().map_or(0, |(_, info)| info.data_offsets.1);
-    let metadata = Metadata::new(None, entries).map_err(Error::Layout)?;
-    if end != data {
-        return Err(Error::Uncovered { end, data });
+    if before != data {
+        return Err(Error::Uncovered { end: before, data });
     }
-    let names = metadata.offset_keys().into_iter();
-    let tensors = names.filter_map(|name| {
-        let tensor = tensor(&name, metadata.info(&name)?, start);
-        Some(match unknown.remove(&name) {
-            None => tensor,
-            Some(Entry { dtype, shape, .. }) => {
-                let why = format!("dtype {dtype:?} is not known to this version");
-                let Tensor { description, data, .. } = tensor;
-                let name = description.name.unwrap_or_default();
-                Tensor::new(name, dtype, shape, Content::Unreadable(why.into()), data)
-            }
-        })
-    });
-    Ok(tensors.collect())
-}
-
-fn tensor(name: &str, info: &TensorInfo, data: usize) -> Tensor {
-    let (start, end) = info.data_offsets;
-    let data = Data::Input(data + start..data + end);
-    let (dtype, content) = (info.dtype.to_string(), content(info.dtype));
-    Tensor::new(name.to_owned(), dtype, info.shape.clone(), content, data)
+    Ok(tensors)
 }
 
 fn content(dtype: Dtype) -> Content {
@@ -178,7 +171,7 @@ fn content(dtype: Dtype) -> Content {
 }
 
 /// The tensors in the order of the header, including repeated names.
-struct Entries(Vec<(String, Entry)>);
+struct Entries(Vec<(Arc<str>, Entry)>);
 
 /// A tensor in the header, whose dtype may be unknown.
 #[derive(Deserialize)]
@@ -189,18 +182,22 @@ struct Entry {
 }
 
 impl Entry {
-    /// The entry for the crate `safetensors`. An entry of an unknown dtype goes to `unknown`, and
-    /// bytes take its place.
-    fn known(self, name: String, unknown: &mut BTreeMap<String, Self>) -> (String, TensorInfo) {
+    /// The kind of the elements. The data of an unknown dtype may have any length.
+    fn content(&self) -> Result<Content, SafeTensorError> {
         let dtype: Result<_, value::Error> =
             Dtype::deserialize(self.dtype.as_str().into_deserializer());
-        let data_offsets @ (start, end) = self.data_offsets;
-        if let Ok(dtype) = dtype {
-            return (name, TensorInfo { dtype, shape: self.shape, data_offsets });
+        let Ok(dtype) = dtype else {
+            let why = format!("dtype {:?} is not known to this version", self.dtype);
+            return Ok(Content::Unreadable(why.into()));
+        };
+        let elements = self.shape.iter().try_fold(1usize, |all, &extent| all.checked_mul(extent));
+        let bits = elements.and_then(|elements| elements.checked_mul(dtype.bitsize()));
+        let bits = bits.ok_or(SafeTensorError::ValidationOverflow)?;
+        match (bits, self.data_offsets.1 - self.data_offsets.0) {
+            (bits, _) if bits % 8 != 0 => Err(SafeTensorError::MisalignedSlice),
+            (bits, bytes) if bits / 8 != bytes => Err(SafeTensorError::TensorInvalidInfo),
+            _ => Ok(content(dtype)),
         }
-        unknown.insert(name.clone(), self);
-        let shape = vec![end.saturating_sub(start)];
-        (name, TensorInfo { dtype: Dtype::U8, shape, data_offsets })
     }
 }
 
@@ -222,8 +219,8 @@ impl<'de> Visitor<'de> for EntriesVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entries, A::Error> {
         let mut entries = Vec::new();
         let mut metadata: Option<Option<BTreeMap<String, String>>> = None;
-        while let Some(name) = map.next_key::<String>()? {
-            if name != "__metadata__" {
+        while let Some(name) = map.next_key::<Arc<str>>()? {
+            if *name != *"__metadata__" {
                 entries.push((name, map.next_value()?));
             } else if metadata.replace(map.next_value()?).is_some() {
                 return Err(A::Error::duplicate_field("__metadata__"));

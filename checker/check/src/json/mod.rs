@@ -141,7 +141,7 @@ impl<'a> File<'a> {
             not_looked_at: NotLookedAt::all(result),
             tensors: report
                 .into_iter()
-                .flat_map(|report| &report.tensors)
+                .flat_map(|report| report.tensors.iter().map(|tensor| &**tensor))
                 .filter(|tensor| listed.lists(tensor))
                 .collect(),
         }
@@ -189,6 +189,8 @@ struct Tensor<'a> {
     stats: Option<Measured<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     large: Option<Above<'a>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    mask: bool,
     bad: Vec<&'static str>,
     #[serde(rename = "where", skip_serializing_if = "Option::is_none")]
     places: Option<Where<'a>>,
@@ -248,7 +250,7 @@ impl<'a> Tensor<'a> {
             shard: tensor.file.as_ref().map(|file| file.to_string_lossy().into_owned()),
             dtype: &tensor.dtype,
             shape: &tensor.shape,
-            storage: tensor.storage.as_ref(),
+            storage: tensor.storage.as_deref(),
             left_out: tensor.is_left_out,
             elements: tensor.elements,
             bytes: tensor.bytes,
@@ -258,6 +260,7 @@ impl<'a> Tensor<'a> {
             found: tensor.found.as_ref().map(count),
             stats: tensor.stats.as_deref().map(Measured::new),
             large: tensor.large.as_deref().map(Above::new),
+            mask: tensor.mask.is_some(),
             bad: bad(tensor),
             places: tensor.places.as_ref().map(|places| Where {
                 statement: places.statement(tensor.name.as_deref().unwrap_or_default()),

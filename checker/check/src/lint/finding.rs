@@ -1,6 +1,7 @@
 //! What lint finds, and the table of its rules.
 
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::Arc;
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,9 +50,9 @@ pub struct Finding {
     /// How bad the finding is.
     pub severity: Severity,
     /// The file or URL of the tensor, or of the configuration.
-    pub file: PathBuf,
+    pub file: Arc<Path>,
     /// The name of the tensor. None if the finding is about no tensor that is there.
-    pub tensor: Option<String>,
+    pub tensor: Option<Arc<str>>,
     /// The coordinate of the first element, if the finding is about elements.
     pub coordinate: Option<Vec<usize>>,
     /// The numbers, and what they lead to.

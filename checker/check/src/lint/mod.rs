@@ -41,7 +41,8 @@
 //! 4. `sizes` and `config`: what the configuration says;
 //! 5. `layouts`: the layouts of quantised matrices;
 //! 6. `model`: the tensors and matrices of a model;
-//! 7. `rules`: what must hold.
+//! 7. `purpose`: what a tensor is to its model;
+//! 8. `rules`: what must hold.
 
 mod config;
 mod document;
@@ -50,6 +51,7 @@ mod finding;
 mod layouts;
 mod model;
 mod module_names;
+mod purpose;
 mod rules;
 mod sizes;
 mod suppression;
@@ -73,7 +75,7 @@ use crate::model::{Content, Error, FileFormat, ReadAt, Tensor};
 use crate::options::Options;
 use crate::remote;
 use crate::report::Report;
-use crate::scan::{ByteKind, TensorTallies};
+use crate::scan::{ByteKind, ByteTally, TensorTallies};
 use crate::work::{self, Plan, Tallies};
 use config::Config;
 use layouts::Role;
@@ -208,19 +210,20 @@ impl Linter {
         let model = &mut models[at];
         model.note_shard(&path.to_string_lossy());
         model.names.extend(tensors.iter().filter_map(|tensor| tensor.name.clone()));
+        let (of_file, unseen): (Arc<Path>, Arc<ByteTally>) = (path.into(), Arc::default());
         let reported = tensors.into_iter().zip(&report.tensors).enumerate();
         let reported = reported.filter(|(_, (tensor, _))| is_of_model(tensor));
         model.tensors.extend(reported.map(|(index, (described, report))| {
             let of_blocks = is_in(onnx.as_ref(), |onnx| &onnx.of_blocks, &described);
             ReportedTensor {
-                file: report.file.clone().unwrap_or_else(|| path.to_owned()),
-                report: report.clone(),
+                file: Arc::clone(report.file.as_ref().unwrap_or(&of_file)),
+                report: Arc::clone(report),
                 source: Arc::clone(&source),
                 is_of_onnx: format == FileFormat::ONNX,
                 onnx_scale: is_in(onnx.as_ref(), |onnx| &onnx.scales, &described)
                     .then_some(of_blocks),
                 described,
-                byte_tally: tallies.take_byte_tally(index),
+                byte_tally: tallies.bytes.remove(&index).unwrap_or_else(|| Arc::clone(&unseen)),
             }
         }));
         Ok(report)
@@ -236,6 +239,9 @@ impl Linter {
             for (model, wrong) in models.iter().zip(wrong) {
                 findings.extend(rules::all(model, wrong, &mut names));
             }
+            // A hostile model has many tensors, and so many findings.
+            drop(names);
+            drop(models);
             findings.sort_by(|a, b| {
                 (b.severity, &a.file, &a.tensor).cmp(&(a.severity, &b.file, &b.tensor))
             });
@@ -277,7 +283,7 @@ fn is_in(
     names: fn(&Quantised) -> &BTreeSet<String>,
     tensor: &Tensor,
 ) -> bool {
-    onnx.zip(tensor.name.as_ref()).is_some_and(|(onnx, name)| names(onnx).contains(name))
+    onnx.zip(tensor.name.as_deref()).is_some_and(|(onnx, name)| names(onnx).contains(name))
 }
 
 /// The folder of a path or URL.

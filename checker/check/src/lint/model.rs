@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, Read};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nonfinite::Format;
@@ -21,8 +21,8 @@ const MOST: usize = 16 << 20;
 /// A tensor as its file describes it, with its report.
 pub(super) struct ReportedTensor {
     pub(super) described: Tensor,
-    pub(super) report: TensorReport,
-    pub(super) byte_tally: ByteTally,
+    pub(super) report: Arc<TensorReport>,
+    pub(super) byte_tally: Arc<ByteTally>,
     /// The file that the tensor was read from.
     pub(super) source: Arc<dyn ReadAt>,
     /// Whether the file is an ONNX model.
@@ -31,7 +31,7 @@ pub(super) struct ReportedTensor {
     /// blocks.
     pub(super) onnx_scale: Option<bool>,
     /// The file to name.
-    pub(super) file: PathBuf,
+    pub(super) file: Arc<Path>,
 }
 
 impl ReportedTensor {
@@ -216,8 +216,8 @@ impl Window<'_> {
 pub(super) struct Model {
     pub(super) config: Arc<Config>,
     pub(super) tensors: Vec<ReportedTensor>,
-    /// The names of the tensors.
-    pub(super) names: HashSet<String>,
+    /// The names of the tensors, until the model is arranged.
+    pub(super) names: HashSet<Arc<str>>,
     pub(super) matrices: Vec<Matrix>,
     /// Files of the configuration that cannot be read, with the reason.
     pub(super) broken: Vec<(PathBuf, String)>,
@@ -256,6 +256,7 @@ impl Model {
     /// Finds the matrices among the tensors. Returns what is wrong with the shapes of scales: the
     /// number of the tensor, and a sentence.
     pub(super) fn arrange(&mut self) -> Vec<(usize, String)> {
+        self.names = HashSet::new();
         self.is_partial = self.shards.values().any(|(checked, count)| checked.len() < *count);
         let tensors: Vec<&Tensor> = self.tensors.iter().map(|tensor| &tensor.described).collect();
         let (mut matrices, mut wrong): (Vec<Matrix>, Vec<_>) = Default::default();
@@ -330,15 +331,16 @@ mod tests {
             let zeros = || Zeros(Arc::clone(&count));
             let data =
                 if is_decoded { Data::Decoded(Box::new(zeros())) } else { Data::Input(0..LENGTH) };
-            let described = Tensor::new("x".into(), "U8", vec![LENGTH], Content::NotFloat, data);
+            let described = Tensor::new("x", "U8", vec![LENGTH], Content::NotFloat, data);
             let tensor = ReportedTensor {
-                report: TensorReport::unseen(FullDescription::of(&described), &Options::default()),
+                report: TensorReport::unseen(FullDescription::of(&described), &Options::default())
+                    .into(),
                 described,
-                byte_tally: ByteTally::default(),
+                byte_tally: Arc::default(),
                 source: Arc::new(zeros()),
                 is_of_onnx: false,
                 onnx_scale: None,
-                file: PathBuf::new(),
+                file: PathBuf::new().into(),
             };
             let mut window = tensor.window(0);
             assert!((0..LENGTH).step_by(64).all(|at| window.get(at..at + 64) == Some(&[0; 64])));

@@ -12,6 +12,12 @@ pub(super) fn of_all_experts(name: &str) -> Option<String> {
     (starred != name).then_some(starred)
 }
 
+/// The beginning of the names of an expert's tensors: `layers.0.experts.3.`.
+pub(super) fn expert(name: &str) -> Option<&str> {
+    let at = of_all_experts(name)?.find('*')?;
+    name[at..].find('.').map(|end| &name[..=at + end])
+}
+
 /// Replaces the parts that are numbers, if `replaces` holds for the part before.
 fn starred(name: &str, replaces: impl Fn(&str) -> bool) -> String {
     let mut before = "";
@@ -42,19 +48,33 @@ const OUTPUTS: [&str; 10] = [
     "attn_output", "ffn_down",
 ];
 
-/// Parts of the names of modules that begin as zeros, and of states of optimizers.
-const MAY_BE_ZERO: [&str; 6] = ["lora", "adapter", "control", "zero", "exp_avg", "momentum"];
+/// Parts of the names of modules that begin as zeros, or are zero until they are used.
+#[rustfmt::skip]
+const MAY_BE_ZERO: [&str; 10] = [
+    "lora", "adapter", "control", "zero", "oft_", "hada", "lokr", "codebook", "quantize", "vq",
+];
+
+/// Parts of the names of adapters that begin as random numbers.
+const RANDOM: [&str; 3] = [".lora_a", "lora_down", "lora.down"];
+
+/// How the names in files of peft begin. They hold adapters, and whole weights of some modules.
+const PEFT: &str = "base_model.";
 
 /// Whether every model trains the weight of this name.
 pub(super) fn is_trained(name: &str) -> bool {
     let last = last(module(name));
-    (last.ends_with("_proj") || TRAINED.contains(&last)) && !may_be_zero(name)
+    (last.ends_with("_proj") || TRAINED.contains(&last)) && !has_part(name, &MAY_BE_ZERO)
 }
 
 /// Whether the weight of this name may be zero in all layers.
 pub(super) fn may_be_zero(name: &str) -> bool {
+    let is_peft = name.starts_with(PEFT) && !is_trained(name);
+    (is_peft || has_part(name, &MAY_BE_ZERO)) && !has_part(name, &RANDOM)
+}
+
+fn has_part(name: &str, parts: &[&str]) -> bool {
     let name = name.to_ascii_lowercase();
-    MAY_BE_ZERO.iter().any(|part| name.contains(part))
+    parts.iter().any(|part| name.contains(part))
 }
 
 /// Whether the weight of this name is a projection by which a block adds to what goes past it.

@@ -1,7 +1,7 @@
 //! Checksums of parts of a file.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::error::Error;
@@ -12,7 +12,7 @@ use super::tensor::FullDescription;
 #[derive(Debug)]
 pub(crate) struct Checksum {
     /// The name of the part, such as that of a member of an archive.
-    pub(crate) name: String,
+    pub(crate) name: Arc<str>,
     /// The file with the part, if it is not the input but a shard.
     pub(crate) other: Option<Arc<dyn ReadAt>>,
     /// The range of its bytes in the file.
@@ -23,14 +23,14 @@ pub(crate) struct Checksum {
 
 impl Checksum {
     /// The checksum of a part of the input.
-    pub(crate) fn new(name: String, range: Range<usize>, crc: u32) -> Self {
+    pub(crate) fn new(name: Arc<str>, range: Range<usize>, crc: u32) -> Self {
         Self { name, other: None, range, crc }
     }
 
     /// The path or URL of the file with the part. None for the input.
-    pub(crate) fn file(&self) -> Option<PathBuf> {
+    pub(crate) fn file(&self) -> Option<Arc<Path>> {
         // Bytes in memory are no file beside the input.
-        self.other.as_deref()?.file().map(Path::to_owned)
+        self.other.as_deref()?.file().map(Arc::from)
     }
 }
 
@@ -41,14 +41,14 @@ impl Checksum {
 /// [`Error::Checksum`] if the checksum of a part of the input is wrong.
 pub(crate) fn verified(
     name: &str,
-    file: Option<PathBuf>,
+    file: Option<Arc<Path>>,
     is_right: bool,
 ) -> Result<Option<FullDescription>, Error> {
     match file {
         _ if is_right => Ok(None),
         Some(file) => {
             let why = "the checksum is wrong".to_owned();
-            Ok(Some(FullDescription::damaged(name.to_owned(), file, why)))
+            Ok(Some(FullDescription::damaged(name, file, why)))
         }
         None => Err(Error::Checksum { name: name.to_owned() }),
     }

@@ -41,10 +41,12 @@ pub enum Error {
         known: Vec<&'static str>,
     },
     /// As [`Error::Unknown`], and the bytes are text, which holds no tensors.
-    #[error("not a file of a known format: this is text")]
+    #[error("not a file of a known format: this is {what}")]
     Text {
         /// The names of the formats that this build can read.
         known: Vec<&'static str>,
+        /// The kind of text, and how it begins.
+        what: String,
     },
     /// The file is a picture or a document of this kind, which holds no tensors.
     #[error("not a file of a known format: this is {0}")]
@@ -206,7 +208,7 @@ mod tests {
     use super::*;
 
     fn text() -> Error {
-        Error::Text { known: Vec::new() }
+        Error::Text { known: Vec::new(), what: String::new() }
     }
 
     fn download() -> Error {

@@ -34,7 +34,7 @@ pub use error::Error;
 pub(crate) use error::HasChanged;
 pub use file_format::FileFormat;
 pub use found::{Extreme, First, KindReport, Large, Stats};
-pub(crate) use plain_text::{is_plain_text, is_text, may_hold_numbers};
+pub(crate) use plain_text::{is_plain_text, is_text, may_hold_numbers, text_of};
 pub use reason::Reason;
 pub use rounded::rounded;
 pub(crate) use source::Input;

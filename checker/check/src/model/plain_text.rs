@@ -24,6 +24,33 @@ pub(crate) fn is_plain_text(bytes: &[u8]) -> bool {
     is_text(bytes) && !bytes.iter().any(|byte| b"|}~".contains(byte))
 }
 
+/// What a file is that begins with these bytes, and how the file begins, if this is text. Control
+/// characters are escaped. Pages of servers may have some, and bytes that are not UTF-8.
+pub(crate) fn text_of(beginning: &[u8]) -> Option<String> {
+    /// Characters that are shown.
+    const SHOWN: usize = 60;
+    let text = String::from_utf8_lossy(beginning);
+    // The last character may be cut.
+    let text = text.trim_end_matches('\u{FFFD}').trim_start_matches('\u{FEFF}').trim_start();
+    let is_odd = |char: &char| *char == '\u{FFFD}' || char.is_control() && !char.is_whitespace();
+    let odd = text.chars().filter(is_odd).count();
+    if text.is_empty() || text.contains('\0') || odd * 10 > text.chars().count() {
+        return None;
+    }
+    let is_page = ["<!doctype html", "<html"]
+        .iter()
+        .any(|tag| text.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag)));
+    let what = match text.as_bytes()[0] {
+        b'<' if is_page => "an HTML page, as a server sends for a login or an error,",
+        b'<' => "XML, as a server sends for an error,",
+        b'{' | b'[' => "JSON, as a server sends for an error,",
+        _ => "text",
+    };
+    let shown: String = text.chars().take(SHOWN).collect();
+    let more = if shown.len() < text.len() { "..." } else { "" };
+    Some(format!("{what} which begins {shown:?}{more}"))
+}
+
 /// Whether bytes that no reader knows could be numbers: neither zeros, which are padding, nor text.
 pub(crate) fn may_hold_numbers(bytes: &[u8]) -> bool {
     bytes.iter().any(|&byte| byte != 0) && !is_text(bytes)

@@ -1,6 +1,7 @@
 //! The interface of a reader of a file format.
 
 use std::error::Error as StdError;
+use std::fmt::Display;
 use std::io;
 use std::path::Path;
 
@@ -27,6 +28,18 @@ pub(crate) struct Reader {
 
 /// Why a reader refuses a file: a text, the error of a library, or an [`Error`] of the crate.
 pub(crate) type Refused = Box<dyn StdError + Send + Sync>;
+
+/// The sentence about bytes that end too early: `wants` should be there, and `has` are.
+pub(crate) fn truncated(has: u64, wants: u64, why: impl Display) -> String {
+    format!("truncated: {} of {wants} bytes are missing: {why}", wants.saturating_sub(has))
+}
+
+/// A name that occurs twice.
+pub(crate) fn repeated<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut names: Vec<_> = names.collect();
+    names.sort_unstable();
+    names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
+}
 
 /// How the description of the tensors is read. Ranges are within the file, and the length of a
 /// tensor's data fits its shape and content.

@@ -169,6 +169,17 @@ const MOST_OPEN: usize = if cfg!(unix) { 64 } else { usize::MAX };
 /// The number of files that are open now.
 static OPEN: AtomicUsize = AtomicUsize::new(0);
 
+/// The error of a path that leads to no file: if the path is that of a link, the error says so.
+fn dangling(path: &Path, error: io::Error) -> io::Error {
+    match fs::read_link(path) {
+        Ok(target) => {
+            let why = format!("a symbolic link to {target:?}, which cannot be opened: {error}");
+            io::Error::new(error.kind(), why)
+        }
+        Err(_) => error,
+    }
+}
+
 impl Source {
     /// Opens a file.
     ///
@@ -176,7 +187,7 @@ impl Source {
     /// [`Error`] unless the path leads to a regular file that is not empty.
     pub fn open(path: &Path) -> Result<Self, Error> {
         // Checked before the file is opened: opening a pipe would wait for a writer.
-        let metadata = fs::metadata(path).map_err(Error::Io)?;
+        let metadata = fs::metadata(path).map_err(|error| Error::Io(dangling(path, error)))?;
         if metadata.is_dir() {
             return Err(Error::Directory);
         }

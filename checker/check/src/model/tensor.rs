@@ -1,7 +1,9 @@
 //! A tensor as a file describes it: its elements, and the coordinates of elements.
 
+use std::borrow::Cow;
 use std::ops::{Deref, Range};
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::Arc;
 
 use nonfinite::Format;
 use serde::{Deserialize, Serialize};
@@ -11,21 +13,22 @@ use super::byte_order::ByteOrder;
 use super::data::Data;
 use super::reason::Reason;
 
-/// What a file says about a tensor, without its numbers.
+/// What a file says about a tensor, without its numbers. Everything that knows the tensor shares
+/// one description, since a hostile file can describe a million tensors.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Description {
     /// The name, if the file gives one.
-    pub name: Option<String>,
+    pub name: Option<Arc<str>>,
     /// The file of the tensor, if it is not the file that was checked: a shard.
-    pub file: Option<PathBuf>,
+    pub file: Option<Arc<Path>>,
     /// The element type as the file spells it.
-    pub dtype: String,
+    pub dtype: Cow<'static, str>,
     /// The shape. The last index runs fastest, except in column-major arrays of numpy.
     pub shape: Vec<usize>,
     /// The storage of PyTorch whose elements stand for those of the tensor: the tensor is a view
     /// that repeats elements. Then `shape` is the number of these elements.
-    pub storage: Option<Storage>,
+    pub storage: Option<Box<Storage>>,
     /// Whether the file leaves out the data, as that of example inputs of a traced module. Then
     /// the tensor has no elements.
     pub is_left_out: bool,
@@ -47,8 +50,8 @@ impl Description {
     /// `w (storage 0, elements 3..9)` or `inputs (left out of the file)`.
     #[must_use]
     pub fn title(&self) -> Option<String> {
-        let mut title = self.name.clone()?;
-        if let Some(Storage { key, start }) = &self.storage {
+        let mut title = self.name.as_deref()?.to_owned();
+        if let Some(Storage { key, start }) = self.storage.as_deref() {
             let count = self.shape.first().copied().unwrap_or_default();
             title += &format!(" (storage {key}, elements {start}..{})", start + count);
         }
@@ -61,7 +64,7 @@ impl Description {
 
 /// A tensor as a reader returns it: its description, and the place of its data.
 pub(crate) struct Tensor {
-    pub(crate) description: Description,
+    pub(crate) description: Arc<Description>,
     /// The order of the elements.
     pub(crate) layout: Layout,
     /// The kind of the elements.
@@ -88,7 +91,7 @@ pub(crate) enum Layout {
     /// The first index, as in Fortran.
     ColumnMajor,
     /// All axes, from the slowest to the fastest.
-    Axes(Vec<usize>),
+    Axes(Box<[usize]>),
 }
 
 /// The kind of the elements of a tensor.
@@ -144,15 +147,20 @@ impl Content {
 impl Tensor {
     /// A tensor of this file, in row-major order.
     pub(crate) fn new(
-        name: String,
-        dtype: impl Into<String>,
+        name: impl Into<Arc<str>>,
+        dtype: impl Into<Cow<'static, str>>,
         shape: Vec<usize>,
         content: Content,
         data: Data,
     ) -> Self {
-        let (name, dtype) = (Some(name), dtype.into());
+        let (name, dtype) = (Some(name.into()), dtype.into());
         let description = Description { name, dtype, shape, ..Description::default() };
-        Self { description, layout: Layout::RowMajor, content, data }
+        Self { description: description.into(), layout: Layout::RowMajor, content, data }
+    }
+
+    /// The description, to change it. Readers do so before anything else shares it.
+    pub(crate) fn described(&mut self) -> &mut Description {
+        Arc::make_mut(&mut self.description)
     }
 
     /// The dtype of bytes without a known meaning.
@@ -160,14 +168,15 @@ impl Tensor {
 
     /// Makes the tensor one of these elements of a storage.
     pub(crate) fn stand_for(&mut self, key: String, elements: Range<usize>) {
-        self.description.shape = vec![elements.len()];
-        self.description.storage = Some(Storage { key, start: elements.start });
+        let storage = Storage { key, start: elements.start };
+        self.described().shape = vec![elements.len()];
+        self.described().storage = Some(storage.into());
         self.layout = Layout::RowMajor;
     }
 
     /// The name, or an empty string.
-    pub(crate) fn label(&self) -> String {
-        self.name.clone().unwrap_or_default()
+    pub(crate) fn label(&self) -> &str {
+        self.name.as_deref().unwrap_or_default()
     }
 
     /// The product of the shape. Readers refuse shapes with too large a product, so it never
@@ -190,7 +199,7 @@ impl Tensor {
 /// A [`Description`], and what else a report needs to know about a tensor besides its numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FullDescription {
-    pub(crate) description: Description,
+    pub(crate) description: Arc<Description>,
     pub(crate) layout: Layout,
     pub(crate) content: Content,
     /// [`Tensor::elements`].
@@ -203,7 +212,7 @@ impl FullDescription {
     /// The full description of this tensor.
     pub(crate) fn of(tensor: &Tensor) -> Self {
         Self {
-            description: tensor.description.clone(),
+            description: Arc::clone(&tensor.description),
             layout: tensor.layout.clone(),
             content: tensor.content.clone(),
             elements: tensor.elements(),
@@ -225,11 +234,11 @@ impl FullDescription {
     }
 
     /// A damaged part of another file: why.
-    pub(crate) fn damaged(name: String, file: PathBuf, why: String) -> Self {
+    pub(crate) fn damaged(name: &str, file: Arc<Path>, why: String) -> Self {
         let content = Content::Damaged(Reason::Part(why));
         let data = Data::Owned(Vec::new());
         let mut tensor = Tensor::new(name, Tensor::BYTES, vec![0], content, data);
-        tensor.description.file = Some(file);
+        tensor.described().file = Some(file);
         Self::of(&tensor)
     }
 }

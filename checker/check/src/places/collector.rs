@@ -175,7 +175,7 @@ fn order(layout: &Layout, rank: usize) -> Option<Vec<usize>> {
     let order: Vec<usize> = match layout {
         Layout::RowMajor => (0..rank).collect(),
         Layout::ColumnMajor => (0..rank).rev().collect(),
-        Layout::Axes(axes) => axes.clone(),
+        Layout::Axes(axes) => axes.to_vec(),
     };
     let mut sorted = order.clone();
     sorted.sort_unstable();

@@ -4,6 +4,7 @@
 mod action;
 mod byte_tally;
 mod finite_tally;
+mod mask_tally;
 mod open_piece;
 mod pieces;
 mod places;
@@ -12,7 +13,9 @@ mod split;
 mod tally;
 mod target_tally;
 
-pub(crate) use byte_tally::{ByteKind, ByteTally, PAGE, bits, end_of_zeros, start_of_zeros};
+pub(crate) use byte_tally::{
+    ByteKind, ByteTally, PAGE, bits, end_of_zeros, is_zero, start_of_zeros,
+};
 pub(crate) use finite_tally::{FiniteTally, Peak};
 pub(crate) use open_piece::{OpenPiece, Whole, run};
 pub(crate) use pieces::{TensorTallies, scan};

@@ -1,8 +1,9 @@
 //! Scans the data of a file: cuts tensors into pieces, and threads take piece after piece.
 
+use std::collections::BTreeMap;
 use std::mem::take;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
 
 use super::byte_tally::{ByteKind, ByteTally};
 use super::open_piece::{OpenPiece, Whole, run, scan_and_release};
@@ -27,6 +28,8 @@ pub(crate) struct TensorTallies {
     pub(super) bad: Vec<(Piece, Option<Tally>)>,
     /// The parts of other files whose checksum is wrong.
     pub(crate) damaged: Vec<FullDescription>,
+    /// The tallies of the bytes of the tensors that were taken, for lint.
+    pub(crate) bytes: BTreeMap<usize, Arc<ByteTally>>,
 }
 
 /// In a box, since a hostile file can describe a million tensors without bytes.
@@ -34,20 +37,26 @@ type BoxedTally = Option<Box<TargetTally>>;
 
 impl TensorTallies {
     /// The tally of the numbers in a tensor.
-    pub(crate) fn tally(&self, tensor: usize) -> Tally {
+    pub(super) fn tally(&self, tensor: usize) -> Tally {
         self.tallies[tensor].as_ref().map(|tally| tally.numbers).unwrap_or_default()
     }
 
-    /// The tally of the bytes of a tensor, for lint.
-    pub(crate) fn take_byte_tally(&mut self, tensor: usize) -> ByteTally {
-        let bytes = self.tallies[tensor].as_mut().and_then(|tally| tally.bytes.take());
-        bytes.map(|bytes| *bytes).unwrap_or_default()
+    /// The tally of the numbers in a tensor, whose memory the next report takes.
+    pub(crate) fn take(&mut self, tensor: usize) -> Tally {
+        let Some(tally) = self.tallies[tensor].take() else { return Tally::default() };
+        if let Some(bytes) = tally.bytes {
+            // Small tensors have the same tally as others, and share that of the one before.
+            let before = self.bytes.last_key_value().map(|(_, before)| before);
+            let shared = before.filter(|before| ***before == *bytes).cloned();
+            self.bytes.insert(tensor, shared.unwrap_or_else(|| bytes.into()));
+        }
+        tally.numbers
     }
 
     /// The tallies of tensors of which only the header was read.
     pub(crate) fn unseen(tensors: &[Tensor]) -> Self {
         let tallies = tensors.iter().map(|_| None).collect();
-        Self { tallies, bad: Vec::new(), damaged: Vec::new() }
+        Self { tallies, bad: Vec::new(), damaged: Vec::new(), bytes: BTreeMap::new() }
     }
 
     /// Tallies that were made elsewhere, each of a whole tensor.
@@ -58,7 +67,8 @@ impl TensorTallies {
     ) -> Self {
         let tallies = tallies.into_iter();
         let tallies = tallies.map(|tally| (!tally.ranges.is_empty()).then(|| Box::new(tally)));
-        let mut all = Self { tallies: tallies.collect(), bad: Vec::new(), damaged };
+        let bytes = BTreeMap::new();
+        let mut all = Self { tallies: tallies.collect(), bad: Vec::new(), damaged, bytes };
         let mut bad: Vec<(Piece, Option<Tally>)> = Vec::new();
         for piece in split(tensors, &[], &[], PIECE) {
             let Target::Tensor(index) = piece.of else { continue };
@@ -139,7 +149,7 @@ pub(crate) fn scan(
     }
     let mut bad = take(&mut *lock(&bad));
     bad.sort_unstable_by_key(|(piece, _)| (piece.of, piece.start));
-    Ok(TensorTallies { tallies, bad, damaged })
+    Ok(TensorTallies { tallies, bad, damaged, bytes: BTreeMap::new() })
 }
 
 /// A piece of a tensor, with its open file.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::byte_tally::bits;
 use super::finite_tally::FiniteTally;
+use super::mask_tally::MaskTally;
 use crate::model::ByKind;
 use crate::options::Asked;
 
@@ -33,13 +34,16 @@ pub(crate) struct Tally {
     pub(crate) found: ByKind<KindTally>,
     /// The finite numbers. Empty unless [`Asked`] asks about them.
     pub(crate) finite: FiniteTally,
+    /// The numbers, if they are those of a mask.
+    pub(crate) mask: MaskTally,
 }
 
 impl Tally {
     pub(crate) fn merge(&mut self, other: Self) {
-        let Self { found, finite } = self;
+        let Self { found, finite, mask } = self;
         *found = found.zip(other.found).map(|(a, b)| a.merged(b));
         *finite = finite.merged(other.finite);
+        mask.merge(other.mask);
     }
 
     /// Whether there are NaN or infinities.
@@ -74,7 +78,8 @@ impl Tally {
             count: class.count as u64,
             first: class.first.map(|index| (start + index, bits(&numbers[index * size..][..size]))),
         });
-        self.merge(Self { found, finite });
+        self.mask.add(numbers, format);
+        self.merge(Self { found, finite, mask: MaskTally::default() });
         Ok(())
     }
 }

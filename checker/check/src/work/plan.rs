@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +32,7 @@ pub struct Plan {
 pub(super) struct PlannedChecksum {
     pub(super) name: String,
     /// The file that the part is in, if that is not the file of the plan.
-    pub(super) other: Option<PathBuf>,
+    pub(super) other: Option<Arc<Path>>,
     /// Bytes.
     pub(super) length: u64,
     pub(super) crc: u32,
@@ -78,7 +79,7 @@ impl Plan {
     ) -> Result<Self, Error> {
         let Contents { tensors, checksums } = contents;
         let planned = checksums.iter().map(|checksum| PlannedChecksum {
-            name: checksum.name.clone(),
+            name: checksum.name.to_string(),
             other: checksum.file(),
             length: checksum.range.len() as u64,
             crc: checksum.crc,
@@ -103,7 +104,7 @@ impl Plan {
                 Target::Tensor(index) => {
                     let (tensor, kind) = (&tensors[index], kind(index));
                     let (file, place) = plan.place(tensor, piece)?;
-                    let (name, content) = (tensor.label(), Some(tensor.content.clone()));
+                    let (name, content) = (tensor.label().to_owned(), Some(tensor.content.clone()));
                     PlannedPiece { file, of, name, content, asked, kind, place }
                 }
                 Target::Checksum(index) => {
@@ -111,7 +112,7 @@ impl Plan {
                     let file = checksum.other.as_deref().map(path).transpose()?;
                     let file = file.unwrap_or_else(|| plan.file.clone());
                     let place = PieceData::of_bytes(checksum.range.start, piece);
-                    let (name, kind) = (checksum.name.clone(), ByteKind::Other);
+                    let (name, kind) = (checksum.name.to_string(), ByteKind::Other);
                     PlannedPiece { file, of, name, content: None, asked, kind, place }
                 }
             })

@@ -1,5 +1,7 @@
 //! Special numbers of each format, literally, and tensors that hold one.
 
+use std::sync::Arc;
+
 use nonfinite_check::{First, TensorReport};
 
 use crate::pieces::Random;
@@ -44,7 +46,7 @@ pub(crate) fn plant(
     codes: &Codes,
     big: bool,
     context: &str,
-    check: impl Fn(&[u8]) -> TensorReport,
+    check: impl Fn(&[u8]) -> Arc<TensorReport>,
 ) {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     for (kind, &code) in codes.special[..codes.kinds].iter().enumerate() {

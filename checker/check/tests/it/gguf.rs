@@ -143,7 +143,7 @@ fn headers_that_lie() {
     let head = |tensors: usize, values: usize| {
         [b"GGUF", &u32_in(3, false)[..], &u64_in(tensors, false), &u64_in(values, false)].concat()
     };
-    refused(b"GGUX", "not a GGUF file");
+    refused(b"GGU\0", "not a GGUF file");
     refused(b"GGUF\x03", "ends before its header");
     refused(b"GGUF\x01\0\0\0", "version 1 ");
     refused(b"GGUF\0\0\0\x01", "version 1 ");

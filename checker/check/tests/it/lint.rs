@@ -3,14 +3,11 @@
 
 use std::fs;
 
-use nonfinite_check::Options;
-use nonfinite_check::lint::Linter;
-
 use crate::folder::folder;
 use crate::lint_model::{
     FP8, GPTQ, MATRIX_OF_AWQ, MATRIX_OF_BITSANDBYTES, MATRIX_OF_FP8, MATRIX_OF_GPTQ, MATRIX_OF_MLX,
-    MATRIX_OF_MXFP4, MXFP4, NVFP4, assert_lines, assert_lint, change, experts, file, lint,
-    lint_files, model, nvfp4, quantised, tensors,
+    MATRIX_OF_MXFP4, MXFP4, NVFP4, assert_lint, change, experts, file, lint, lint_files, model,
+    nvfp4, quantised, tensors,
 };
 
 /// The report of a model in pieces has the same places: of one bad number, of many, of all.
@@ -294,27 +291,6 @@ fn configurations() {
         ("{", "error[config-unreadable] -"),
     ] {
         assert_lint(&model(config, &tensors(&nvfp4(module))), expected);
-    }
-}
-
-/// A hole in a file has whole pages. Zeros that begin with a row are those of pruned neurons. The
-/// file is checked as a whole, since a page that lies in two pieces is not counted.
-#[test]
-fn pages_of_zeros() {
-    const ROW: usize = 3000;
-    let sound = file(&tensors("w F32 20,3000 1"));
-    let data = sound.len() - 4 * 20 * ROW;
-    let page = 8192;
-    let at = (page - data).div_ceil(4);
-    let hole = format!("warning[zero-run] w [{}, {}]", at / ROW, at % ROW);
-    for (zeros, expected) in [(0..0, ""), (page..3 * page, &hole), (data + 4 * ROW..90_000, "")] {
-        let folder = folder("lint-zeros");
-        let (path, mut file) = (folder.join("x.safetensors"), sound.clone());
-        file[zeros].fill(0);
-        fs::write(&path, file).expect("the build folder can be written to");
-        let mut linter = Linter::new(Options::default());
-        linter.check(&path).expect("a good file");
-        assert_lines(&linter.findings(), expected);
     }
 }
 

@@ -12,6 +12,7 @@ mod formats;
 mod gguf;
 mod hidden;
 mod lint;
+mod lint_healthy;
 mod lint_layouts;
 mod lint_model;
 mod lint_names;

@@ -13,7 +13,7 @@ fn options() -> Options {
 }
 
 fn places_of(bytes: &[u8], format: FileFormat) -> Option<Box<Places>> {
-    report_with(bytes, format, &options()).tensors.remove(0).places
+    report_with(bytes, format, &options()).tensors.remove(0).places.clone()
 }
 
 /// An array of f32 with NaN at these elements, counted in the order of the file.
@@ -330,7 +330,7 @@ fn allowed_kinds() {
     let bytes = npy("<f4", &[4], false, &data);
     let of = |kinds: &str| {
         let options = Options { fail_on: kinds.parse().unwrap(), ..options() };
-        report_with(&bytes, FileFormat::NPY, &options).tensors.remove(0).places
+        report_with(&bytes, FileFormat::NPY, &options).tensors.remove(0).places.clone()
     };
     let statement = |kinds| of(kinds).unwrap().statement("");
     assert_eq!(statement("all"), "indices 0-2 only, in full");
@@ -356,14 +356,14 @@ fn ways_to_the_data() {
     assert_eq!(places_of(&swapped, FileFormat::NPY).as_ref(), Some(&expected));
     for threads in [1, 2, 16] {
         let options = Options { threads: NonZeroUsize::new(threads), ..options() };
-        let places = report_with(&plain, FileFormat::NPY, &options).tensors.remove(0).places;
+        let places = &report_with(&plain, FileFormat::NPY, &options).tensors[0].places;
         assert_eq!(places.as_ref(), Some(&expected), "{threads} threads");
     }
     let without_map = Options { draw: false, ..options() };
-    let places = report_with(&plain, FileFormat::NPY, &without_map).tensors.remove(0).places;
+    let places = &report_with(&plain, FileFormat::NPY, &without_map).tensors[0].places;
     let mut without = expected;
     without.map = None;
-    assert_eq!(places, Some(without));
+    assert_eq!(places.as_ref(), Some(&without));
     let report = report_with(&plain, FileFormat::NPY, &Options::default());
     assert_eq!(report.tensors[0].places, None);
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
+use nonfinite_check::Error;
 use nonfinite_check::lint::{Finding, Linter, RULES, Severity};
 use nonfinite_report::html::Checked;
 use nonfinite_report::inputs::Inputs;
@@ -16,10 +17,14 @@ use crate::command::args::{Form, Lint};
 use crate::command::github;
 use crate::command::session::Session;
 use crate::command::text_width::wrap;
-use crate::status::{complain, finish};
+use crate::status::{complain, finish, finish_check};
 
 /// The most findings of a rule that are printed. A document has all.
 const MOST: usize = 10;
+
+/// Why standard input is refused.
+const STANDARD_INPUT: &str = "lint does not read standard input, since a model is a folder with a \
+    config.json: give its path (nonfinite check - reads standard input)";
 
 /// Checks the models, prints the findings, and returns the exit status. Ends early if the run is
 /// interrupted.
@@ -40,12 +45,13 @@ fn check_and_print(arguments: &Lint, out: &mut impl Write) -> Result<u8, u8> {
         files.push((path.to_owned(), result));
         Ok(())
     };
-    let mut check = |path: &Path| match arguments.headers {
-        true => linter.check_header(path),
-        false => linter.check(path),
-    };
     for argument in &arguments.files {
-        let taken = inputs.check_with(argument, &options, &mut check, &mut take);
+        let check = |path: &Path| match path.to_str() {
+            Some("-") => Err(Error::Io(io::Error::other(STANDARD_INPUT))),
+            _ if arguments.headers => linter.check_header(path),
+            _ => linter.check(path),
+        };
+        let taken = inputs.check_with(argument, &options, check, &mut take);
         // The closure returns no error.
         debug_assert!(taken.is_ok());
     }
@@ -68,7 +74,7 @@ fn check_and_print(arguments: &Lint, out: &mut impl Write) -> Result<u8, u8> {
         }
         Form::Auto | Form::Lines | Form::Table => print(&linted, form, &session, out),
     };
-    Ok(finish(written, status))
+    Ok(finish_check(written, status))
 }
 
 /// Complains about files that were not looked at.

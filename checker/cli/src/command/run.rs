@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use nonfinite_check::{Error, Options, Report, TensorReport, json};
 use nonfinite_report::inputs::Inputs;
 use nonfinite_report::lines::{Complaint, Line, Summary, not_looked_at, of_no_format, visible};
-use nonfinite_report::status::{CLEAN, FAILED};
 use nonfinite_report::{html, natural};
 
 use crate::command::args::{Check, Form};
@@ -18,7 +17,7 @@ use crate::command::session::Session;
 use crate::command::tensor_table::table;
 use crate::command::terminal::Terminal;
 use crate::command::text_width::{shorten, wrap};
-use crate::status::finish;
+use crate::status::finish_check;
 
 /// A check of all files.
 #[derive(Debug)]
@@ -74,12 +73,7 @@ impl<'a> Run<'a> {
         if written.is_ok() && !self.check.quiet {
             written = self.end(out);
         }
-        let status = match (&written, self.summary.status(self.check.how.limits.strict)) {
-            // Nobody reads on, so the other files were not looked at.
-            (Err(_), CLEAN) => FAILED,
-            (_, status) => status,
-        };
-        Ok(finish(written, status))
+        Ok(finish_check(written, self.summary.status(self.check.how.limits.strict)))
     }
 
     /// The map of a tensor, if maps are asked for.
@@ -166,8 +160,9 @@ impl<'a> Run<'a> {
         let clean_too = !self.check.bad_only;
         let has_finite =
             |tensor: &TensorReport| tensor.stats.as_ref().is_some_and(|stats| stats.min.is_some());
-        let shown = |tensor: &&TensorReport| tensor.is_bad() || clean_too && has_finite(tensor);
-        if !report.tensors.iter().any(|tensor| shown(&tensor)) {
+        let has_more = |tensor: &TensorReport| tensor.mask.is_some() || has_finite(tensor);
+        let shown = |tensor: &&TensorReport| tensor.is_bad() || clean_too && has_more(tensor);
+        if !report.tensors.iter().any(|tensor| shown(&&**tensor)) {
             return Vec::new();
         }
         natural::ordered(&report.tensors).into_iter().filter(shown).collect()

@@ -37,7 +37,7 @@ fn annotations() {
     assert!(message.ends_with(" F8_E5M2 [1]: 0 NaN, 1 +Inf, 0 -Inf, first +Inf at [0]"));
     assert!(message.contains("]]>%250A") && !bad.contains(char::is_control), "{bad}");
     assert_eq!(
-        unknown.split_once("::not").unwrap().0,
+        unknown.split_once("::no npy file").unwrap().0,
         "::error file=./not a model.npy,title=not checked"
     );
     assert!(summary.starts_with("checked 2 tensors, "));

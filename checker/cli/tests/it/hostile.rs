@@ -4,18 +4,88 @@
 
 use std::path::Path;
 
-use crate::write::{Entry, npy, safetensors, safetensors_text};
-use crate::{Run, TestFile, array, check, command, file, refused};
+use crate::folder::folder;
+use crate::write::{Entry, gguf, npy, safetensors, safetensors_text};
+use crate::zip::zip;
+use crate::{Run, TestFile, array, bytes, check, command, file, refused, run};
 
 #[test]
 fn damaged_files() {
-    let short = npy("<f4", &[4], false, &[0; 12]);
-    refused("short.npy", &short, "say 16 bytes of data, the file has 12");
     refused("escape.npy", &npy("\x1b[2J", &[3], false, &[0; 12]), "plain characters");
     refused("object.npy", &npy("|O", &[1], false, &[0; 8]), "pickled Python objects");
     refused("long.npy", b"\x93NUMPY\x02\0\xFF\xFF\xFF\xFF{", "4294967295 bytes are too many");
     refused("damaged.pt", b"PK\x03\x04", "bad zip archive");
     refused("text.txt", b"hello, world", "not a file of a known format: this is text");
+}
+
+/// What a server sends in place of a file is told with its kind and its beginning, whatever format
+/// the name promises.
+#[test]
+fn pages_of_servers() {
+    let page = "\u{FEFF}\n<!DOCTYPE html>\n<html>Sign in \x1b[2J";
+    for (text, kind, begins) in [
+        (page, "an HTML page", r#"begins "<!DOCTYPE html>\n<html>Sign in \u{1b}[2J""#),
+        (r#"{"data":{"message":"no"}}"#, "JSON", r#"begins "{\"data\":{\"#),
+        ("<?xml version='1.0'?><Error/>", "XML", r#"begins "<?xml version"#),
+        ("Access to \x07 this model is restricted", "text", r#"begins "Access to \u{7} this"#),
+    ] {
+        for ending in [".safetensors", ".gguf", ".onnx", ".pt", ".npy", ".npz", ".ckpt"] {
+            let name = format!("page{ending}");
+            refused(&name, text.as_bytes(), &format!(" file: this is {kind}"));
+            refused(&name, text.as_bytes(), begins);
+        }
+    }
+    let json =
+        run(["lint".as_ref(), "--json".as_ref(), file("x.npy", page.as_bytes()).as_os_str()]);
+    assert!(json.out.contains(r#"no npy file: this is an HTML page"#), "{}", json.out);
+    refused("x.safetensors.index.json", br#"{"error":1}"#, "missing field `weight_map`");
+    refused("x.safetensors.index.json", page.as_bytes(), "this is an HTML page");
+}
+
+/// A message says how many bytes are missing, where the rest of the file tells the number.
+#[test]
+fn truncated_files() {
+    let data = bytes(&[0.0; 100]);
+    let of_gguf = gguf(&[Entry { name: "w", kind: 0, shape: &[100], data: &data }], false, &[]);
+    let of = safetensors(&[Entry { name: "w", kind: "F32", shape: &[100], data: &data }]);
+    let array = array(&[0.0; 100]);
+    let npz = zip(&[("w.npy", &array)]);
+    let onnx = b"\x08\x08\x3a\x64123";
+    for (name, whole, cut, message) in [
+        ("w.safetensors", &of[..], 30, "30 of 400 bytes are missing"),
+        ("w.safetensors", &of, 420, "20 of "),
+        ("w.safetensors", &of, of.len() - 7, "too short"),
+        ("w.gguf", &of_gguf, 30, "30 of "),
+        ("w.gguf", &of_gguf, 440, "the file ends before its list"),
+        ("w.npy", &array, 30, "30 of 400 bytes are missing"),
+        ("w.npy", &array, 450, ""),
+        ("w.npz", &npz, 1, "1 of "),
+        ("w.npz", &npz, 60, "the file has "),
+        ("w.npz", &npz, npz.len() - 300, ""),
+        ("w.onnx", &onnx[..], 0, "97 of 104 bytes are missing"),
+    ] {
+        refused(name, &whole[..whole.len() - cut], &format!("truncated: {message}"));
+    }
+}
+
+/// Standard input has no folder with a configuration, and a link may lead nowhere.
+#[cfg(unix)]
+#[test]
+fn paths_without_a_file() {
+    let folder = folder("dangling");
+    let link = folder.join("x.safetensors");
+    std::os::unix::fs::symlink("../blobs/gone", &link).expect("a link");
+    let why = r#"x.safetensors: a symbolic link to "../blobs/gone", which cannot be opened: No"#;
+    let input = "nonfinite: -: lint does not read standard input, since a model is a folder";
+    for (command, path, why) in [
+        ("check", &*link, why),
+        ("check", &folder, why),
+        ("lint", &link, why),
+        ("lint", Path::new("-"), input),
+    ] {
+        let run = run([command.as_ref(), path.as_os_str()]);
+        assert!(run.status == 2 && run.err.contains(why), "{command}: {}", run.err);
+    }
 }
 
 #[test]

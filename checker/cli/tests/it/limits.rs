@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
-use crate::write::{Entry, gguf, npy, safetensors_text};
+use crate::write::{Entry, gguf, npy, safetensors, safetensors_text};
 use crate::{Run, TestFile, file};
 
 const GIB: u64 = 1 << 30;
@@ -17,12 +17,43 @@ fn sparse(name: &str, header: &[u8], data: u64) -> TestFile {
     path
 }
 
-/// Checks a file in a process that has this many KiB of addresses.
-fn limited(kib: u32, option: &str, path: &Path) -> Run {
-    let script = format!(r#"ulimit -v {kib} && exec "$0" check --threads 2 "$1" "$2""#);
+/// Runs a command on a file in a process that has this many KiB of addresses.
+fn limited(kib: usize, arguments: &str, path: &Path) -> Run {
+    let script = format!(r#"ulimit -v {kib} && exec "$0" {arguments} --threads 2 "$1""#);
     let program = env!("CARGO_BIN_EXE_nonfinite");
-    let command = Command::new("sh").args(["-c", &script, program, option]).arg(path).output();
+    let command = Command::new("sh").args(["-c", &script, program]).arg(path).output();
     command.expect("a shell starts").into()
+}
+
+/// What the command takes for itself, in KiB of addresses.
+const ITSELF: usize = 65_536;
+
+/// A tensor takes 1 KiB at most, in its reader, its report and the rules of lint: here without
+/// elements, so that the file is no longer than its description, and each with a finding.
+#[test]
+fn memory_of_many_tensors() {
+    const COUNT: usize = 60_000;
+    let names: Vec<_> = (0..COUNT).map(|index| format!("layers.{index}.mlp.weight")).collect();
+    let names = names.iter().map(String::as_str);
+    let of = names.clone().map(|name| Entry { name, kind: "F32", shape: &[0], data: &[] });
+    let of_gguf = names.clone().map(|name| Entry { name, kind: 0, shape: &[0], data: &[] });
+    let of_onnx = names.flat_map(|name| {
+        let tensor =
+            [&b"\x08\0\x10\x01\x4A\0\x42"[..], &[name.len() as u8], name.as_bytes()].concat();
+        [&[0x2A, tensor.len() as u8], &tensor[..]].concat()
+    });
+    let graph: Vec<u8> = of_onnx.collect();
+    let length = [0, 7, 14, 21].map(|shift| (graph.len() >> shift) as u8 | 0x80);
+    for path in [
+        file("x.safetensors", &safetensors(&of.collect::<Vec<_>>())),
+        file("x.gguf", &gguf(&of_gguf.collect::<Vec<_>>(), false, &[])),
+        file("x.onnx", &[b"\x08\x08\x3A", &length[..], &[0], &graph].concat()),
+    ] {
+        for (command, status) in [("check", 0), ("lint", 1)] {
+            let run = limited(ITSELF + COUNT, command, &path);
+            assert_eq!((run.status, &*run.err), (status, ""), "{command} {}", path.display());
+        }
+    }
 }
 
 /// Files of a GiB are checked by a process that has 300 MB of addresses, so of memory as well.
@@ -39,7 +70,7 @@ fn less_memory_than_the_file() {
     ];
     for path in files {
         for option in ["--stats", "--json"] {
-            let run = limited(300_000, option, &path);
+            let run = limited(300_000, &format!("check {option}"), &path);
             assert_eq!((run.status, run.err.as_str()), (0, ""), "{option} {}", path.display());
         }
     }
@@ -54,7 +85,7 @@ fn less_memory_than_the_claim() {
         file("claim.npy", b"\x93NUMPY\x02\0\xFF\xFF\xFF\xFF{'descr'"),
         file("claim.safetensors", &safetensors_text(header, &[0; 8])),
     ] {
-        let run = limited(65_536, "--stats", &claim);
+        let run = limited(ITSELF, "check --stats", &claim);
         assert_eq!((run.status, run.err.lines().count()), (2, 1), "{}", run.err);
     }
 }

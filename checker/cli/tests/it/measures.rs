@@ -126,3 +126,47 @@ fn page() {
     check(&path, &["--html", page.to_str().unwrap()], 0);
     assert!(!fs::read_to_string(&page).unwrap().contains("Finite numbers"));
 }
+
+/// Zeros and -Inf, or zeros and the least number, are a mask. With `--strict` it is bad.
+#[test]
+fn masks() {
+    let numbers = |numbers: [f32; 4]| {
+        let data = bytes(&numbers);
+        let entry = Entry { name: "bias", kind: "F32", shape: &[2, 2], data: &data };
+        file("measures-masks.safetensors", &safetensors(&[entry]))
+    };
+    let page = file("measures-masks.html", b"");
+    for (number, text) in [
+        (f32::NEG_INFINITY, "a mask: zeros and -Inf"),
+        (f32::MIN, "a mask: zeros and -3.40282e38, the least number"),
+        (-65504.0, "a mask: zeros and -65504, the least number"),
+    ] {
+        let path = numbers([0.0, number, -0.0, 0.0]);
+        let table = ["--format", "table", "--html", page.to_str().unwrap()];
+        for (arguments, status) in [(&[][..], 0), (&["--strict"], 1), (&table, 0)] {
+            let out = check(&path, arguments, status);
+            assert!(out.contains(text) && out.contains(" 0 bad; "), "{arguments:?} {out}");
+            assert!(out.contains("; masks: 1"), "{arguments:?} {out}");
+        }
+        let html = fs::read_to_string(&*page).unwrap();
+        assert!(html.contains(text) && html.contains("0 of 1 tensor bad; 1 mask"), "{html}");
+        let document: Value = serde_json::from_str(&check(&path, &["--json"], 0)).unwrap();
+        let tensor = &document["files"][0]["tensors"][0];
+        assert_eq!((&tensor["mask"], &tensor["bad"]), (&json!(true), &json!([])));
+        assert_eq!(document["totals"]["masks"], 1);
+        check(&path, &["--strict", "--allow", "bias:all"], 0);
+    }
+    // Another number, another sign, or no zero: no mask.
+    for (others, status) in [
+        ([0.0, f32::NEG_INFINITY, 1.0, 0.0], 1),
+        ([0.0, f32::NEG_INFINITY, f32::NAN, 0.0], 1),
+        ([0.0, f32::INFINITY, 0.0, 0.0], 1),
+        ([f32::NEG_INFINITY; 4], 1),
+        ([0.0, f32::MIN, -65504.0, 0.0], 0),
+        ([0.0, f32::MIN, 1.0, 0.0], 0),
+        ([f32::MIN; 4], 0),
+    ] {
+        let out = check(&numbers(others), &[], status);
+        assert!(!out.contains("a mask") && !out.contains("masks:"), "{others:?} {out}");
+    }
+}

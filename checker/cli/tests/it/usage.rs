@@ -106,25 +106,39 @@ fn backend_of_the_environment() {
     }
 }
 
-/// A reader that goes away ends the output, not in a panic.
+/// A reader that goes away ends the output, not in a panic. The status is that of the table in the
+/// README.
 #[test]
 fn broken_pipe() {
     let names: Vec<_> = (0..20_000).map(|index| format!("tensor {index}")).collect();
     let entry = |name| Entry { name, kind: "F8_E5M2", shape: &[1], data: &[0x7C] };
     let entries: Vec<_> = names.iter().map(|name| entry(name)).collect();
     let many = file("many.safetensors", &safetensors(&entries));
-    let mut child = command()
-        .arg("check")
-        .arg(&many)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut start = [0; 10];
-    child.stdout.take().unwrap().read_exact(&mut start).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    assert_eq!(output.status.code(), Some(1));
+    let clean = file("clean.npy", &array(&[0.0; 10]));
+    for (arguments, path, status) in [
+        (&["check"][..], &many, 1),
+        (&["check", "--json"], &many, 1),
+        (&["lint", "--json"], &many, 1),
+        // Nothing says whether the reader has seen all.
+        (&["check"], &clean, 2),
+        (&["lint"], &clean, 2),
+    ] {
+        let mut child = command()
+            .args(arguments)
+            .arg(path)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut output = child.stdout.take().unwrap();
+        if status == 1 {
+            output.read_exact(&mut [0; 10]).unwrap();
+        }
+        drop(output);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+        assert_eq!(output.status.code(), Some(status), "{arguments:?}");
+    }
 }
 
 /// Results that could not be written are no success.

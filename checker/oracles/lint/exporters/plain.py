@@ -1,11 +1,10 @@
-"""Models without quantisation, saved by transformers and peft."""
+"""Models without quantisation, saved by transformers."""
 
 import importlib.metadata
 
 import numpy as np
 import torch
 import transformers
-from peft import LoraConfig, get_peft_model
 
 import models
 from exporters.torch_models import config, llama, load, load_mixtral, save, state
@@ -45,11 +44,6 @@ def gemma(folder):
     save(model.to(torch.bfloat16), folder)
 
 
-def lora(folder):
-    model = get_peft_model(llama(), LoraConfig(r=8, target_modules=["q_proj", "v_proj"]))
-    model.save_pretrained(folder)
-
-
 def gpt2(folder):
     """Biases are zeros from the start, and matrices are transposed."""
     torch.manual_seed(1)
@@ -79,5 +73,4 @@ LAYOUTS = {
     "plain-gemma2": gemma,
     "plain-gpt2": gpt2,
     "plain-large-features": wide_dynamics,
-    "lora": lora,
 }

@@ -240,6 +240,10 @@ impl Page {
                 if unreadable > 0 {
                     text.push_str(&format!("; {unreadable} could not be looked at"));
                 }
+                let masks = report.tensors.iter().filter(|tensor| tensor.mask.is_some()).count();
+                if masks > 0 {
+                    text.push_str(&format!("; {}", count(masks, "mask")));
+                }
                 text + ".\n"
             }
         };
@@ -276,7 +280,7 @@ impl Page {
                     }
                     None
                 }
-                _ if !tensor.is_bad() => None,
+                _ if !tensor.is_bad() && tensor.mask.is_none() => None,
                 _ => {
                     let number = (self.written, self.is_open);
                     let entry = detail::entry(tensor, number, &mut self.entries, &mut self.maps);

@@ -8,8 +8,9 @@ use libfuzzer_sys::fuzz_target;
 use nonfinite::{Format, Predicate};
 use nonfinite_fuzz::{holds, kind_of};
 use nonfinite_ops::onnx::{self, Attribute};
-use nonfinite_ops::openvino::{self, Dimension, PartialShape};
-use nonfinite_ops::{Dense, Operator, StandardType, stablehlo, webnn};
+use nonfinite_ops::{
+    Dense, Dimension, Operator, PartialShape, StandardType, openvino, stablehlo, webnn,
+};
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {
@@ -74,15 +75,16 @@ fn onnx_node(input: &Input<'_>, shape: &[usize]) {
         return assert!(!(0..=28).contains(&(input.data_type % 32)));
     };
     let opset = u32::from(input.opset % 32);
+    let attributes = input.attributes.iter().map(|(name, int, i)| {
+        Attribute::new(name.text(), if *int { Attribute::INT } else { 1 }, *i)
+    });
     if let Ok(op) = onnx::IsNan::for_opset(opset) {
+        assert_eq!(op.with_attributes(attributes.clone()).is_ok(), input.attributes.is_empty());
         run(&op, data_type, data_type.format(), shape, input.bytes);
     } else {
         assert!(opset < 9);
     }
     let Ok(op) = onnx::IsInf::for_opset(opset) else { return assert!(opset < 10) };
-    let attributes = input.attributes.iter().map(|(name, int, i)| {
-        Attribute::new(name.text(), if *int { Attribute::INT } else { 1 }, *i)
-    });
     let named = |known: &str| {
         input.attributes.iter().filter(|(name, ..)| name.text() == known).collect::<Vec<_>>()
     };
@@ -118,6 +120,8 @@ fn openvino_layer(input: &Input<'_>, shape: &[usize]) {
         }
     }
     let texts = input.texts.iter().map(|(name, text)| (name.text(), *text));
+    let none = openvino::IsFinite.with_attributes(texts.clone()).is_ok();
+    assert_eq!(none, input.texts.is_empty());
     let op = openvino::IsInf::default().with_attributes(texts);
     let expected = negative.zip(positive);
     assert_eq!(op.ok().map(|op| (op.detect_negative, op.detect_positive)), expected);
@@ -180,5 +184,7 @@ fn dimensions(texts: &[&str], shape: &[usize]) {
         && parsed.iter().zip(shape).all(|(dimension, &size)| {
             dimension.min() <= size as u64 && dimension.max().is_none_or(|max| size as u64 <= max)
         });
-    assert_eq!(PartialShape::Ranked(&parsed).admits(shape).is_ok(), admits);
+    let partial = PartialShape::Ranked(&parsed);
+    assert_eq!(partial.admits(shape).is_ok(), admits);
+    assert_eq!(openvino::IsNan.infer_partial_shape(partial), Ok(partial));
 }

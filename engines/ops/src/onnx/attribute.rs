@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use super::Version;
+
 /// An attribute of a node: the fields of `AttributeProto` (onnx.proto) that an integer attribute
 /// uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +32,28 @@ impl<'a> Attribute<'a> {
     pub fn int(name: &'a str, i: i64) -> Self {
         Self::new(name, Self::INT, i)
     }
+}
+
+/// Sets the attributes of a node. `known` has the names, and the places of the values.
+pub(super) fn set<'a, const N: usize>(
+    version: Version,
+    known: [(&str, &mut i64); N],
+    attributes: impl IntoIterator<Item = Attribute<'a>>,
+) -> Result<(), AttributeError<'a>> {
+    let (op, since_version, mut seen) = (version.op, version.since, [false; N]);
+    for Attribute { name, attribute_type, i } in attributes {
+        let refuse = |rule| AttributeError { op, since_version, name, rule };
+        let index = known.iter().position(|(known, _)| *known == name);
+        let index = index.ok_or(refuse(AttributeRule::Unknown))?;
+        if attribute_type != Attribute::INT {
+            return Err(refuse(AttributeRule::NotInt { found: attribute_type }));
+        }
+        if core::mem::replace(&mut seen[index], true) {
+            return Err(refuse(AttributeRule::Repeated));
+        }
+        *known[index].1 = i;
+    }
+    Ok(())
 }
 
 /// An attribute that the operator does not accept.

@@ -3,7 +3,7 @@
 use nonfinite::Predicate;
 
 use super::version::{FLOATS_10, FLOATS_20};
-use super::{Attribute, AttributeError, AttributeRule, Error, Version};
+use super::{Attribute, AttributeError, Error, Version, attribute};
 use crate::operator::sealed::Sealed;
 use crate::{Operator, Signature};
 
@@ -67,25 +67,10 @@ impl IsInf {
         mut self,
         attributes: impl IntoIterator<Item = Attribute<'a>>,
     ) -> Result<Self, AttributeError<'a>> {
-        let mut seen = [false; 2];
-        for attribute in attributes {
-            let refuse = |rule| AttributeError {
-                op: self.version.op,
-                since_version: self.version.since,
-                name: attribute.name,
-                rule,
-            };
-            let index = Self::ATTRIBUTES.iter().position(|name| *name == attribute.name);
-            let index = index.ok_or(refuse(AttributeRule::Unknown))?;
-            if attribute.attribute_type != Attribute::INT {
-                return Err(refuse(AttributeRule::NotInt { found: attribute.attribute_type }));
-            }
-            if core::mem::replace(&mut seen[index], true) {
-                return Err(refuse(AttributeRule::Repeated));
-            }
-            *[&mut self.detect_negative, &mut self.detect_positive][index] = attribute.i;
-        }
-        Ok(self)
+        let [negative, positive] = Self::ATTRIBUTES;
+        let places = (&mut self.detect_negative, &mut self.detect_positive);
+        let known = [(negative, places.0), (positive, places.1)];
+        attribute::set(self.version, known, attributes).map(|()| self)
     }
 
     /// The version of the operator.

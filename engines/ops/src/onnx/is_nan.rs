@@ -3,7 +3,7 @@
 use nonfinite::Predicate;
 
 use super::version::{FLOATS_9, FLOATS_13, FLOATS_20};
-use super::{Error, Version};
+use super::{Attribute, AttributeError, Error, Version, attribute};
 use crate::operator::sealed::Sealed;
 use crate::{Operator, Signature};
 
@@ -26,6 +26,23 @@ impl IsNan {
     /// [`Error::Opset`] below 9.
     pub fn for_opset(opset: u32) -> Result<Self, Error> {
         Version::select(Self::VERSIONS, opset).map(Self)
+    }
+
+    /// The newest version. See [`IsInf::newest`](super::IsInf::newest).
+    #[must_use]
+    pub fn newest() -> Self {
+        Self(Self::VERSIONS[Self::VERSIONS.len() - 1])
+    }
+
+    /// The operator of a node with these attributes, of which IsNaN has none.
+    ///
+    /// # Errors
+    /// [`AttributeError`] names the first attribute.
+    pub fn with_attributes<'a>(
+        self,
+        attributes: impl IntoIterator<Item = Attribute<'a>>,
+    ) -> Result<Self, AttributeError<'a>> {
+        attribute::set(self.0, [], attributes).map(|()| self)
     }
 
     /// The version of the operator.

@@ -3,7 +3,7 @@
 use core::fmt;
 
 /// OpenVINO's reading of a boolean (src/core/xml_util/src/xml_deserialize_util.cpp).
-pub(super) fn boolean(text: &str) -> Option<bool> {
+fn boolean(text: &str) -> Option<bool> {
     let is = |name: &str| text.eq_ignore_ascii_case(name);
     if is("true") || is("1") {
         Some(true)
@@ -12,6 +12,21 @@ pub(super) fn boolean(text: &str) -> Option<bool> {
     } else {
         None
     }
+}
+
+/// Sets the attributes of a layer. `known` has the names, and the places of the values.
+pub(super) fn set<'a, const N: usize>(
+    op: &'static str,
+    mut known: [(&str, &mut bool); N],
+    attributes: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<(), AttributeError<'a>> {
+    for (name, value) in attributes {
+        let refuse = |rule| AttributeError { op, name, value, rule };
+        let place = known.iter_mut().find(|(known, _)| *known == name);
+        let (_, place) = place.ok_or(refuse(AttributeRule::Unknown))?;
+        **place = boolean(value).ok_or(refuse(AttributeRule::NotBoolean))?;
+    }
+    Ok(())
 }
 
 /// An attribute that the operator does not accept.

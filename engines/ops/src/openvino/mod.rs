@@ -7,13 +7,13 @@
 //! infinities finite. And fp8 and fp4 are supported here; the plugin refuses to compile them.
 //!
 //! ```
-//! use nonfinite_ops::openvino::{Dimension, ElementType, IsFinite, IsInf, PartialShape};
-//! use nonfinite_ops::{Dense, Operator};
+//! use nonfinite_ops::openvino::{ElementType, IsFinite, IsInf};
+//! use nonfinite_ops::{Dense, Dimension, Operator, PartialShape};
 //!
 //! let dimensions = ["?".parse::<Dimension>()?, "2..4".parse()?, Dimension::fixed(37)];
-//! let shape = PartialShape::Ranked(&dimensions);
+//! let output = IsFinite.infer_partial_shape(PartialShape::Ranked(&dimensions))?;
+//! assert_eq!(output.to_string(), "[?,2..4,37]");
 //! assert_eq!(IsFinite.infer(ElementType::F64.into())?, ElementType::Boolean.into());
-//! assert_eq!(shape.to_string(), "[?,2..4,37]"); // of the input, and so of the output
 //!
 //! let op = IsInf::default().with_attributes([("detect_negative", "false")])?;
 //! let mut out = [0; 3];
@@ -25,13 +25,11 @@
 
 mod attribute;
 mod element_type;
-mod shape;
 
 use core::fmt;
 
 pub use attribute::{AttributeError, AttributeRule};
 pub use element_type::ElementType;
-pub use shape::{Dimension, DimensionError, PartialShape, ShapeError};
 
 use nonfinite::Predicate;
 
@@ -42,9 +40,35 @@ use crate::{Error as AnyError, Operator, Signature, StandardType, Storage};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct IsFinite;
 
+impl IsFinite {
+    /// The operator of a layer with these attributes, of which IsFinite has none.
+    ///
+    /// # Errors
+    /// [`AttributeError`] names the first attribute.
+    pub fn with_attributes<'a>(
+        self,
+        attributes: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, AttributeError<'a>> {
+        attribute::set(IS_FINITE, [], attributes).map(|()| self)
+    }
+}
+
 /// IsNaN-10: which elements are NaN. No attributes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct IsNan;
+
+impl IsNan {
+    /// As [`IsFinite::with_attributes`].
+    ///
+    /// # Errors
+    /// [`AttributeError`] names the first attribute.
+    pub fn with_attributes<'a>(
+        self,
+        attributes: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, AttributeError<'a>> {
+        attribute::set(IS_NAN, [], attributes).map(|()| self)
+    }
+}
 
 /// IsInf-10: which elements are infinities with the signs of the attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -85,27 +109,9 @@ impl IsInf {
         mut self,
         attributes: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Self, AttributeError<'a>> {
-        for (name, value) in attributes {
-            let attribute = match name {
-                "detect_negative" => &mut self.detect_negative,
-                "detect_positive" => &mut self.detect_positive,
-                _ => {
-                    return Err(AttributeError {
-                        op: IS_INF,
-                        name,
-                        value,
-                        rule: AttributeRule::Unknown,
-                    });
-                }
-            };
-            *attribute = attribute::boolean(value).ok_or(AttributeError {
-                op: IS_INF,
-                name,
-                value,
-                rule: AttributeRule::NotBoolean,
-            })?;
-        }
-        Ok(self)
+        let (negative, positive) = (&mut self.detect_negative, &mut self.detect_positive);
+        let known = [("detect_negative", negative), ("detect_positive", positive)];
+        attribute::set(IS_INF, known, attributes).map(|()| self)
     }
 }
 

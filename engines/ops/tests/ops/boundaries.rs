@@ -27,44 +27,38 @@ fn line(answers: impl Iterator<Item = bool>) -> String {
     answers.map(|answer| if answer { "T " } else { "F " }).collect()
 }
 
+/// The operators of elements with these bits, of which `value` is the value.
+fn check_all(
+    data_type: DataType,
+    element_type: ElementType,
+    bits: &[u64],
+    value: impl Fn(u64) -> f64,
+) {
+    let x = || bits.iter().map(|&bits| value(bits));
+    let (bytes, n) = (memory(data_type.format().unwrap(), bits.iter().copied()), [bits.len()]);
+    let is_inf = IsInf::for_opset(10).unwrap();
+    let (negative, positive) = (is_inf.with_detect_positive(0), is_inf.with_detect_negative(0));
+    let inf = |op, expected: String| check("Inf", &op, data_type, &n, &bytes, &expected);
+    inf(is_inf, line(x().map(f64::is_infinite)));
+    inf(negative, line(x().map(|x| x == f64::NEG_INFINITY)));
+    inf(positive, line(x().map(|x| x == f64::INFINITY)));
+    let is_nan = IsNan::for_opset(9).unwrap();
+    check("NaN", &is_nan, data_type, &n, &bytes, &line(x().map(f64::is_nan)));
+    check("finite", &IsFinite, element_type, &n, &bytes, &line(x().map(f64::is_finite)));
+}
+
+/// A conversion to f64 changes no class.
 #[test]
 fn f32_patterns() {
-    let bits = patterns(8, 23, &[]);
-    let x = || bits.iter().map(|&bits| f32::from_bits(bits as u32));
-    let bytes = memory(nonfinite::Format::F32, bits.iter().copied());
-    let n = [bits.len()];
-    let is_inf = IsInf::for_opset(20).unwrap();
-    let negative = is_inf.with_detect_positive(0);
-    let expected = line(x().map(f32::is_nan));
-    check("f32 NaN", &IsNan::for_opset(20).unwrap(), DataType::Float, &n, &bytes, &expected);
-    check("f32 Inf", &is_inf, DataType::Float, &n, &bytes, &line(x().map(f32::is_infinite)));
-    let expected = line(x().map(|x| x == f32::NEG_INFINITY));
-    check("f32 -Inf", &negative, DataType::Float, &n, &bytes, &expected);
-    check("f32 finite", &IsFinite, ElementType::F32, &n, &bytes, &line(x().map(f32::is_finite)));
+    let value = |bits| f32::from_bits(bits as u32).into();
+    check_all(DataType::Float, ElementType::F32, &patterns(8, 23, &[]), value);
 }
 
 /// With mantissas of which only the low or only the high word is not zero.
 #[test]
 fn f64_patterns() {
-    let low = [
-        0xFFFF_FFFF,
-        0x1_0000_0000,
-        0x8000_0000,
-        0x7FFF_FFFF,
-        0xF_FFFF_0000_0000,
-        0x0000_0FFF_FFFF_u64,
-    ];
+    let low = [0xFFFF_FFFF, 1 << 32, 0x8000_0000, 0x7FFF_FFFF, 0xF_FFFF_0000_0000, 0x0FFF_FFFF_u64];
     let bits = patterns(11, 52, &low);
     assert!(bits.contains(&0x7FF0_0000_0000_0001) && bits.contains(&0x7FF0_0000_FFFF_FFFF));
-    let x = || bits.iter().map(|&bits| f64::from_bits(bits));
-    let bytes = memory(nonfinite::Format::F64, bits.iter().copied());
-    let n = [bits.len()];
-    let is_inf = IsInf::for_opset(10).unwrap();
-    let positive = is_inf.with_detect_negative(0);
-    let expected = line(x().map(f64::is_nan));
-    check("f64 NaN", &IsNan::for_opset(9).unwrap(), DataType::Double, &n, &bytes, &expected);
-    check("f64 Inf", &is_inf, DataType::Double, &n, &bytes, &line(x().map(f64::is_infinite)));
-    let expected = line(x().map(|x| x == f64::INFINITY));
-    check("f64 +Inf", &positive, DataType::Double, &n, &bytes, &expected);
-    check("f64 finite", &IsFinite, ElementType::F64, &n, &bytes, &line(x().map(f64::is_finite)));
+    check_all(DataType::Double, ElementType::F64, &bits, f64::from_bits);
 }

@@ -7,7 +7,7 @@ use nonfinite_ops::directml::{
     IsInfinityMode, TensorDataType, TensorDesc,
 };
 
-use crate::{CANARY, elements, memory};
+use crate::{CANARY, Sentences, elements, hold, memory};
 use TensorDataType::{Float16, Float32, Uint8, Uint32};
 
 /// Row-major strides.
@@ -119,7 +119,6 @@ fn check_operator(
     }
 }
 
-#[test]
 fn packed_tensors() {
     for sizes in [&[1][..], &[1, 1, 1, 1], &[1, 1, 3, 5], &[2, 3, 5, 7], &[700], &[3, 300], &[2; 8]]
     {
@@ -175,20 +174,45 @@ fn size_1_dimensions() {
     check(&[1, 1], Some(&[9, u32::MAX]), Some(&[0, 0]));
 }
 
-/// Values of directml.h.
+/// DML_ELEMENT_WISE_IS_INFINITY_OPERATOR_DESC, and the values of directml.h.
 #[test]
-fn values() {
+fn sentences() {
+    hold("IS_INFINITY", IS_INFINITY);
+}
+
+const IS_INFINITY: Sentences = &[
+    ("the result (1 for true, 0 for false) into the corresponding element", packed_tensors),
+    ("EITHER, then 1 will be returned if the element is -inf or inf", || mode(0, [1, 1, 0, 0])),
+    ("POSITIVE, then 1 will be returned if the element is inf", || mode(1, [0, 1, 0, 0])),
+    ("NEGATIVE, then 1 will be returned if the element is -inf", || mode(2, [1, 0, 0, 0])),
+    ("directml.h: DML_TENSOR_DATA_TYPE", data_types),
+];
+
+/// The answers of this value of `DML_IS_INFINITY_MODE`, for -inf, inf, a NaN and 1.
+fn mode(value: u32, expected: [u8; 4]) {
+    let infinity_mode = IsInfinityMode::try_from(value).unwrap();
+    assert_eq!(infinity_mode as u32, value);
+    assert!(IsInfinityMode::try_from(value + 3).is_err());
+    let (input_tensor, output_tensor) = (
+        TensorDesc::new(Float32, &[1, 2, 1, 2], None),
+        TensorDesc::new(Uint8, &[1, 2, 1, 2], None),
+    );
+    let desc = ElementWiseIsInfinityDesc { input_tensor, output_tensor, infinity_mode };
+    let mut out = [CANARY; 4];
+    let x = elements(Format::F32, "-inf inf nan 1");
+    desc.create(FeatureLevel(0x2100)).unwrap().dispatch(&x, &mut out).unwrap();
+    assert_eq!(out, expected);
+}
+
+fn data_types() {
     let names = [
         "UNKNOWN", "FLOAT32", "FLOAT16", "UINT32", "UINT16", "UINT8", "INT32", "INT16", "INT8",
         "FLOAT64", "UINT64", "INT64", "UINT4", "INT4",
     ];
     for (value, name) in (0..).zip(names) {
-        assert_eq!(TensorDataType::try_from(value).unwrap().name(), name);
+        let data_type = TensorDataType::try_from(value).unwrap();
+        assert_eq!((data_type.name(), data_type as u32), (name, value));
     }
     let error = TensorDataType::try_from(14).unwrap_err();
     assert_eq!(error.to_string(), "DML_TENSOR_DATA_TYPE has no value 0xe");
-    assert_eq!(IsInfinityMode::try_from(0), Ok(IsInfinityMode::Either));
-    assert_eq!(IsInfinityMode::try_from(1), Ok(IsInfinityMode::Positive));
-    assert_eq!(IsInfinityMode::try_from(2), Ok(IsInfinityMode::Negative));
-    assert!(IsInfinityMode::try_from(3).is_err());
 }

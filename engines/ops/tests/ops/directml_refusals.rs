@@ -6,27 +6,23 @@ use nonfinite_ops::directml::{
     Tensor, TensorDataType, TensorDesc,
 };
 
+use crate::{Sentences, hold};
 use TensorDataType::{Float16, Float32, Uint8, Uint32};
 
-const FL3: FeatureLevel = FeatureLevel::LEVEL_3_0;
 const NAN: &str = "ELEMENT_WISE_IS_NAN";
 const INFINITY: &str = "ELEMENT_WISE_IS_INFINITY";
 
-fn is_nan(
+/// Why the operator is not created.
+fn refusal(
+    operator: &str,
     input_tensor: TensorDesc<'_>,
     output_tensor: TensorDesc<'_>,
-    level: FeatureLevel,
+    level: u32,
 ) -> Option<Error> {
-    ElementWiseIsNanDesc { input_tensor, output_tensor }.create(level).err()
-}
-
-fn is_infinity(
-    input_tensor: TensorDesc<'_>,
-    output_tensor: TensorDesc<'_>,
-    level: FeatureLevel,
-) -> Option<Error> {
-    let infinity_mode = IsInfinityMode::Either;
-    ElementWiseIsInfinityDesc { input_tensor, output_tensor, infinity_mode }.create(level).err()
+    let (level, infinity_mode) = (FeatureLevel(level), IsInfinityMode::Either);
+    let infinity = ElementWiseIsInfinityDesc { input_tensor, output_tensor, infinity_mode };
+    let nan = ElementWiseIsNanDesc { input_tensor, output_tensor };
+    if operator == NAN { nan.create(level) } else { infinity.create(level) }.err()
 }
 
 fn f32s<'a>(sizes: &'a [u32], strides: Option<&'a [u32]>) -> TensorDesc<'a> {
@@ -52,95 +48,101 @@ fn assert_is(
 }
 
 #[test]
-fn feature_levels() {
-    let (x, y) = (f32s(&[1; 4], None), u8s(&[1; 4], None));
-    let (one, two) = (FeatureLevel(0x1000), FeatureLevel::LEVEL_2_0);
-    let text = "DML_FEATURE_LEVEL_1_0 has no such operator: it came with DML_FEATURE_LEVEL_2_0";
-    let rule = Rule::Introduced { level: one, first: two };
-    assert_is(is_nan(x, y, one), NAN, None, rule, text);
-    let text = "DML_FEATURE_LEVEL_2_0 has no such operator: it came with DML_FEATURE_LEVEL_2_1";
-    let rule = Rule::Introduced { level: two, first: FeatureLevel::LEVEL_2_1 };
-    assert_is(is_infinity(x, y, two), INFINITY, None, rule, text);
-    for level in [0x2000, 0x2100, 0x3000, 0x5200, 0x6400].map(FeatureLevel) {
-        assert_eq!(is_nan(x, y, level), None);
-        assert_eq!(is_infinity(x, y, level).is_some(), level == two);
-    }
+fn sentences() {
+    hold(NAN, IS_NAN);
+    hold(INFINITY, IS_INFINITY);
 }
 
-#[test]
-fn data_types() {
+const IS_NAN: Sentences = &[
+    ("must have the same DimensionCount and Sizes.", || same_sizes(NAN)),
+    ("introduced in DML_FEATURE_LEVEL_2_0", || introduced(NAN, 0x1000, 0x2000, "1_0", "2_0")),
+    ("LEVEL_2_0 and above: 4 | UINT32, UINT8", || support(NAN, 0x2000, &[Uint32, Uint8])),
+    ("LEVEL_3_0 and above: 1 to 8 | UINT32, UINT8", || support(NAN, 0x3000, &[Uint32, Uint8])),
+];
+
+const IS_INFINITY: Sentences = &[
+    ("must have the same DimensionCount and Sizes.", || same_sizes(INFINITY)),
+    ("introduced in DML_FEATURE_LEVEL_2_1", || introduced(INFINITY, 0x20FF, 0x2100, "2_0", "2_1")),
+    ("LEVEL_2_1 and above: 4 | UINT8", || support(INFINITY, 0x2100, &[Uint8])),
+    ("LEVEL_3_0 and above: 1 to 8 | UINT8", || support(INFINITY, 0x3000, &[Uint8])),
+];
+
+fn introduced(operator: &'static str, before: u32, first: u32, old: &str, new: &str) {
+    let (x, y) = (f32s(&[1; 4], None), u8s(&[1; 4], None));
+    assert_eq!(refusal(operator, x, y, first), None);
+    let rule = Rule::Introduced { level: FeatureLevel(before), first: FeatureLevel(first) };
+    let text = format!(
+        "DML_FEATURE_LEVEL_{old} has no such operator: it came with DML_FEATURE_LEVEL_{new}"
+    );
+    assert_is(refusal(operator, x, y, before), operator, None, rule, &text);
+}
+
+/// "Tensor support" from a level on. The dimension counts of both tensors are 4, or 1 to 8. The
+/// data types are FLOAT32 and FLOAT16 for the input, and these for the output.
+fn support(operator: &'static str, first: u32, outputs: &'static [TensorDataType]) {
+    let (last, least, most) = if first < 0x3000 { (0x2FFF, 4, 4) } else { (0x6400, 1, 8) };
+    for (level, found) in (0..=10).flat_map(|count| [(first, count), (last, count)]) {
+        let created = |input, output| {
+            let (x, y) = (f32s(&[1; 16][..input], None), u8s(&[1; 16][..output], None));
+            refusal(operator, x, y, level)
+        };
+        if (least..=most).contains(&found) {
+            assert_eq!(created(found, found), None, "{level:#x}");
+            continue;
+        }
+        let range = if least == most { " 4" } else { " in 1..=8" };
+        let text = format!("Tensor: DimensionCount is {found}, not{range}");
+        let rule = Rule::DimensionCount { found, least, most };
+        let (input, output) = (created(found, least), created(least, found));
+        assert_is(input, operator, Some(Tensor::Input), rule, &format!("Input{text}"));
+        assert_is(output, operator, Some(Tensor::Output), rule, &format!("Output{text}"));
+    }
     let (x, y) = (f32s(&[1; 4], None), u8s(&[1; 4], None));
     for &found in TensorDataType::ALL {
-        let tensor = TensorDesc::new(found, &[1; 4], None);
-        let rule = Rule::DataType { found, allowed: &[Float32, Float16] };
-        if matches!(found, Float32 | Float16) {
-            assert_eq!((is_nan(tensor, y, FL3), is_infinity(tensor, y, FL3)), (None, None));
-        } else {
-            let text = format!("InputTensor: DataType is {found}, not FLOAT32 or FLOAT16");
-            assert_is(is_nan(tensor, y, FL3), NAN, Some(Tensor::Input), rule, &text);
-            assert_is(is_infinity(tensor, y, FL3), INFINITY, Some(Tensor::Input), rule, &text);
-        }
-        let output = Some(Tensor::Output);
-        if matches!(found, Uint32 | Uint8) {
-            assert_eq!(is_nan(x, tensor, FL3), None);
-        } else {
-            let rule = Rule::DataType { found, allowed: &[Uint32, Uint8] };
-            let text = format!("OutputTensor: DataType is {found}, not UINT32 or UINT8");
-            assert_is(is_nan(x, tensor, FL3), NAN, output, rule, &text);
-        }
-        if found == Uint8 {
-            assert_eq!(is_infinity(x, tensor, FL3), None);
-        } else {
-            let rule = Rule::DataType { found, allowed: &[Uint8] };
-            let text = format!("OutputTensor: DataType is {found}, not UINT8");
-            assert_is(is_infinity(x, tensor, FL3), INFINITY, output, rule, &text);
+        let given = TensorDesc::new(found, &[1; 4], None);
+        let input: (_, _, &[_]) = (Tensor::Input, (given, y), &[Float32, Float16]);
+        for (tensor, (x, y), allowed) in [input, (Tensor::Output, (x, given), outputs)] {
+            let refused = refusal(operator, x, y, first);
+            if allowed.contains(&found) {
+                assert_eq!(refused, None);
+                continue;
+            }
+            let names: Vec<_> = allowed.iter().map(|data_type| data_type.name()).collect();
+            let text = format!("{tensor:?}Tensor: DataType is {found}, not {}", names.join(" or "));
+            assert_is(refused, operator, Some(tensor), Rule::DataType { found, allowed }, &text);
         }
     }
 }
 
-#[test]
-fn dimension_counts() {
-    for found in 0..=10 {
-        let sizes = vec![1; found];
-        for level in [0x2000, 0x2100, 0x3000, 0x6400].map(FeatureLevel) {
-            let (least, most) = if level < FL3 { (4, 4) } else { (1, 8) };
-            let refused = is_nan(f32s(&sizes, None), u8s(&sizes, None), level);
-            if (least..=most).contains(&found) {
-                assert_eq!(refused, None, "{level}");
-                continue;
-            }
-            let range = if least == most { " 4" } else { " in 1..=8" };
-            let text = format!("InputTensor: DimensionCount is {found}, not{range}");
-            let rule = Rule::DimensionCount { found, least, most };
-            assert_is(refused, NAN, Some(Tensor::Input), rule, &text);
-        }
+fn same_sizes(operator: &'static str) {
+    let text = "OutputTensor: DimensionCount and Sizes are not those of InputTensor";
+    for sizes in [&[2, 3, 1][..], &[2], &[2, 1], &[3, 2], &[6]] {
+        let refused = refusal(operator, f32s(&[2, 3], None), u8s(sizes, None), 0x3000);
+        assert_is(refused, operator, Some(Tensor::Output), Rule::Sizes, text);
     }
 }
 
 #[test]
 fn sizes_and_strides() {
     let (input, output) = (Some(Tensor::Input), Some(Tensor::Output));
-    let refused = is_nan(f32s(&[2, 0, 3], None), u8s(&[2, 0, 3], None), FL3);
+    let is_nan = |x, y| refusal(NAN, x, y, 0x3000);
+    let refused = is_nan(f32s(&[2, 0, 3], None), u8s(&[2, 0, 3], None));
     let text = "InputTensor: Sizes[1] is zero";
     assert_is(refused, NAN, input, Rule::ZeroSize { index: 1 }, text);
-    let refused = is_nan(f32s(&[2, 3], Some(&[1])), u8s(&[2, 3], None), FL3);
+    let refused = is_nan(f32s(&[2, 3], Some(&[1])), u8s(&[2, 3], None));
     let rule = Rule::StrideCount { found: 1, sizes: 2 };
     assert_is(refused, NAN, input, rule, "InputTensor: 1 strides for 2 sizes");
-    let refused = is_nan(f32s(&[2, 3], None), u8s(&[2, 3], Some(&[3, 1, 1])), FL3);
+    let refused = is_nan(f32s(&[2, 3], None), u8s(&[2, 3], Some(&[3, 1, 1])));
     let rule = Rule::StrideCount { found: 3, sizes: 2 };
     assert_is(refused, NAN, output, rule, "OutputTensor: 3 strides for 2 sizes");
-    let text = "OutputTensor: DimensionCount and Sizes are not those of InputTensor";
-    for sizes in [&[2, 3, 1][..], &[2, 1]] {
-        let refused = is_nan(f32s(&[2, 3], None), u8s(sizes, None), FL3);
-        assert_is(refused, NAN, output, Rule::Sizes, text);
-    }
 }
 
 /// What `dispatch` refuses for buffers of these bytes.
 fn dispatched(from: TensorDesc<'_>, to: TensorDesc<'_>, bytes: (usize, usize)) -> Option<Error> {
     let desc = ElementWiseIsNanDesc { input_tensor: from, output_tensor: to };
     let mut out = vec![7; bytes.1];
-    let result = desc.create(FL3).unwrap().dispatch(&vec![0xFF; bytes.0], &mut out);
+    let result =
+        desc.create(FeatureLevel::LEVEL_3_0).unwrap().dispatch(&vec![0xFF; bytes.0], &mut out);
     assert!(result.is_ok() || out.iter().all(|&byte| byte == 7), "written before an error");
     result.err()
 }

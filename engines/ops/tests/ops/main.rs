@@ -1,7 +1,6 @@
 //! The operators against literal vectors of suites that others wrote, on every backend; their
 //! refusals; and where known runtimes give other answers.
 
-mod arrow;
 mod boundaries;
 mod dense;
 mod directml;
@@ -12,9 +11,8 @@ mod onnx;
 mod onnxruntime;
 mod openvino;
 mod openvino_shapes;
-mod pytorch;
-mod rten;
 mod stablehlo;
+mod suites;
 mod texts;
 mod webnn;
 
@@ -150,6 +148,17 @@ fn check_one(name: &str, op: &dyn Operator, x: Dense<'_>, expected: &[u8]) {
         out.iter().map(|&result| u8::from(result)).eq(expected.iter().copied()),
         "{name} into bool"
     );
+}
+
+/// Sentences of a document, each with the case that fails if the operators do otherwise.
+type Sentences = &'static [(&'static str, fn())];
+
+/// The last sentence that a failed test prints is the one that does not hold.
+fn hold(document: &str, sentences: Sentences) {
+    for (sentence, case) in sentences {
+        println!("{document}: {sentence}");
+        case();
+    }
 }
 
 /// As [`check`], for suites of no standard that has operators here.

@@ -1,11 +1,12 @@
-//! OpenVINO: its reference tests, types, attributes and refusals (CONTRACTS, section 2; VECTORS,
-//! section 3), and f64, where its CPU plugin is wrong.
+//! OpenVINO: the sentences of its documents, its reference tests (VECTORS, section 3), and refusals
+//! (CONTRACTS, section 2).
 
 use nonfinite::Format;
 use nonfinite_ops::openvino::{AttributeRule, ElementType, Error, IsFinite, IsInf, IsNan};
 use nonfinite_ops::{Dense, DenseError, Error as AnyError, Operator};
 
-use crate::{check, codes, elements};
+use crate::openvino_shapes::type_prop;
+use crate::{Sentences, check, codes, elements, hold};
 
 const FLOATS: [(ElementType, Format); 4] = [
     (ElementType::F64, Format::F64),
@@ -19,8 +20,107 @@ fn is_inf(detect_negative: bool, detect_positive: bool) -> IsInf {
     op.with_detect_negative(detect_negative).with_detect_positive(detect_positive)
 }
 
-/// src/plugins/template/tests/functional/op_reference/is_finite.cpp, is_inf.cpp and is_nan.cpp.
 #[test]
+fn sentences() {
+    hold("IsFinite-10", IS_FINITE_10);
+    hold("IsInf-10", IS_INF_10);
+}
+
+const IS_FINITE_10: Sentences = &[
+    ("Versioned name: IsFinite-10", names),
+    ("maps NaN and Infinity to False and all other values to True", op_reference),
+    ("IsFinite operation has no attributes.", no_attributes),
+    ("The output tensor has the same shape as the input tensor.", type_prop),
+    ("The i'th element is False if i'th element of the input is NaN or Inf.", op_reference),
+    ("for a given [NaN, 2.1, 3.7, Inf] the output tensor is [False, True, True, False]", example),
+    ("A tensor of type T and arbitrary shape. Required.", arbitrary_shape),
+    ("A tensor of type boolean and the same shape as input tensor.", types),
+    ("T: any supported floating-point type.", types),
+    ("FP32 <dim>256</dim> <dim>56</dim> -> BOOL <dim>256</dim> <dim>56</dim>", || {
+        layer(&[256, 56])
+    }),
+    ("FP32 <dim>4</dim> -> BOOL <dim>4</dim>", || layer(&[4])),
+];
+
+const IS_INF_10: Sentences = &[
+    ("Versioned name: IsInf-10", names),
+    ("element-wise mapping of infinite values to true and other values to false", op_reference),
+    ("Setting both to false will map all values to false.", || signs("n=false p=false", "F F F F")),
+    ("detect_negative: false - map negative infinity to false", || signs("n=false", "T F F F")),
+    ("true - map negative infinity to true", || signs("p=false n=true", "F T F F")),
+    ("detect_positive: false - map positive infinity to false", || signs("p=false", "F T F F")),
+    ("true - map positive infinity to true", || signs("n=false p=true", "T F F F")),
+    ("Type: boolean", attributes),
+    ("Default value: true. Required: no", || signs("", "T T F F")),
+    ("data - Input tensor of type T_IN with data and arbitrary shape. Required.", arbitrary_shape),
+    ("A tensor of the boolean type and shape equal to the input tensor.", type_prop),
+    ("T_IN: any supported floating-point type.", types),
+    ("FP32 <dim>256</dim> <dim>128</dim> -> BOOL ..", || layer(&[256, 128])),
+    ("detect_negative=\"true\" detect_positive=\"true\"", || signs("n=true p=true", "T T F F")),
+];
+
+/// The operators, and the answers for `nan 2.1 inf 3.7 -inf`.
+fn operators() -> [(Box<dyn Operator>, &'static str); 3] {
+    [
+        (Box::new(IsFinite), "F T F T F "),
+        (Box::new(IsInf::default()), "F F T F T "),
+        (Box::new(IsNan), "T F F F F "),
+    ]
+}
+
+fn names() {
+    for ((op, _), name) in operators().iter().zip(["IsFinite", "IsInf", "IsNaN"]) {
+        assert_eq!((op.name(), op.signature().version()), (name, Some(10)));
+    }
+}
+
+/// A layer with ports of this shape: the output has it too, and each element its answer.
+fn layer(shape: &[usize]) {
+    let (input, output): (ElementType, ElementType) =
+        ("FP32".parse().unwrap(), "BOOL".parse().unwrap());
+    let n = shape.iter().product::<usize>();
+    let x = elements(Format::F32, "nan 2.1 inf 3.7 -inf");
+    let x: Vec<u8> = x.into_iter().cycle().take(4 * n).collect();
+    for (op, answers) in operators() {
+        assert_eq!(op.infer(input.into()), Ok(output.into()));
+        assert_eq!(op.infer_shape(shape), Ok(shape));
+        check(op.name(), &*op, input, shape, &x, &answers.repeat(n / 5 + 1)[..2 * n]);
+    }
+}
+
+fn arbitrary_shape() {
+    for shape in [&[][..], &[1], &[0], &[2, 3], &[5, 0, 3], &[2, 3, 4], &[1, 2, 1, 3], &[2; 9]] {
+        layer(shape);
+    }
+}
+
+/// IsInf of `inf -inf nan 1`, with attributes `detect_negative` (n) and `detect_positive` (p).
+fn signs(attributes: &str, expected: &str) {
+    let attributes = attributes.split_whitespace().map(|attribute| match attribute.split_at(2) {
+        ("n=", value) => ("detect_negative", value),
+        (_, value) => ("detect_positive", value),
+    });
+    let op = IsInf::default().with_attributes(attributes).unwrap();
+    let x = elements(Format::F32, "inf -inf nan 1");
+    check("IsInf", &op, ElementType::F32, &[4], &x, expected);
+}
+
+fn no_attributes() {
+    for given in [("detect_negative", "true"), ("detect_positive", "false"), ("", "")] {
+        let (finite, nan) = (IsFinite.with_attributes([given]), IsNan.with_attributes([given]));
+        for (op, error) in [("IsFinite", finite.err()), ("IsNaN", nan.err())] {
+            let error = error.unwrap();
+            assert_eq!((error.op, error.name, error.rule), (op, given.0, AttributeRule::Unknown));
+            assert_eq!(error.to_string(), format!("{op}-10 has no attribute {}", given.0));
+        }
+    }
+    assert_eq!(
+        (IsFinite.with_attributes([]), IsNan.with_attributes([])),
+        (Ok(IsFinite), Ok(IsNan))
+    );
+}
+
+/// src/plugins/template/tests/functional/op_reference/is_finite.cpp, is_inf.cpp and is_nan.cpp.
 fn op_reference() {
     for (element_type, format) in FLOATS {
         let x = elements(format, "inf 0 max -0.5 -inf 1.0 min nan");
@@ -34,24 +134,11 @@ fn op_reference() {
     }
 }
 
-/// The example in the document of IsFinite-10.
-#[test]
-fn example_of_the_specification() {
+fn example() {
     for (element_type, format) in FLOATS {
         let x = elements(format, "nan 2.1 3.7 inf");
         check("IsFinite-10", &IsFinite, element_type, &[4], &x, "F T T F");
     }
-}
-
-/// OpenVINO 2026.4.1 on a CPU clamps f64 to f32 first, so that IsFinite of an infinity is true and
-/// IsInf is false. Here f64 is answered in f64; no value between the largest f32 and infinity is
-/// infinite, either.
-#[test]
-fn f64_is_answered_in_f64() {
-    let x = elements(Format::F64, "inf -inf nan 1e300 -1e300 3.5e38 max 1e-310");
-    check("IsFinite f64", &IsFinite, ElementType::F64, &[8], &x, "F F F T T T T T");
-    check("IsInf f64", &IsInf::default(), ElementType::F64, &[8], &x, "T T F F F F F F");
-    check("IsNaN f64", &IsNan, ElementType::F64, &[8], &x, "F F T F F F F F");
 }
 
 /// OpenVINO builds graphs of these types, but does not evaluate or compile them.
@@ -90,7 +177,6 @@ fn fp4_is_packed() {
 
 /// Every type that is not a floating-point one is refused with the texts that users of OpenVINO
 /// know; NF4 as well, which OpenVINO does not call real.
-#[test]
 fn types() {
     let real = ["dynamic", "bf16", "f16", "f32", "f64", "f8e4m3", "f8e5m2", "f4e2m1", "f8e8m0"];
     let number = "The element type of the input tensor must be a floating point number.";
@@ -133,35 +219,26 @@ fn a_dynamic_type_cannot_run() {
     assert_eq!((IsNan.run(x, (&mut out[..]).into()), out), (Err(refused), [7]));
 }
 
-/// The booleans of IR files as OpenVINO 2026.4.1 reads them, seen there; what it passes over in
+/// The booleans of IR files as OpenVINO 2026.4.1 reads them, seen there. What it passes over in
 /// silence is refused.
-#[test]
 fn attributes() {
-    let parse = |attributes: &[(&'static str, &'static str)]| {
-        IsInf::default().with_attributes(attributes.iter().copied())
-    };
-    let is_inf = |negative, positive| Ok(is_inf(negative, positive));
-    assert_eq!(parse(&[]), is_inf(true, true));
     for (no, yes) in [("false", "true"), ("0", "1"), ("FALSE", "True")] {
-        assert_eq!(parse(&[("detect_negative", no)]), is_inf(false, true));
-        assert_eq!(parse(&[("detect_positive", no)]), is_inf(true, false));
-        assert_eq!(
-            parse(&[("detect_positive", no), ("detect_negative", no)]),
-            is_inf(false, false)
-        );
-        assert_eq!(
-            parse(&[("detect_positive", yes), ("detect_negative", no)]),
-            is_inf(false, true)
-        );
+        signs(&format!("n={no}"), "T F F F");
+        signs(&format!("p={no} n={no}"), "F F F F");
+        signs(&format!("p={yes} n={no}"), "T F F F");
     }
-    for value in ["", "yes", " true", "true ", "2", "-1", "t"] {
-        let error = parse(&[("detect_negative", value)]).unwrap_err();
-        assert_eq!((error.name, error.value), ("detect_negative", value));
-        assert_eq!(error.rule, AttributeRule::NotBoolean);
+    let rows = ["", "yes", " true", "true ", "2", "-1", "t"].map(|value| {
+        let text =
+            format!("attribute detect_negative is {value:?}, neither \"true\" nor \"false\"");
+        ("detect_negative", value, AttributeRule::NotBoolean, format!("IsInf-10: {text}"))
+    });
+    let unknown = "IsInf-10 has no attribute detect_nothing".to_string();
+    let unknown = ("detect_nothing", "true", AttributeRule::Unknown, unknown);
+    for (name, value, rule, text) in rows.into_iter().chain([unknown]) {
+        let error = IsInf::default().with_attributes([(name, value)]).unwrap_err();
+        assert_eq!((error.op, error.name, error.value, error.rule), ("IsInf", name, value, rule));
+        assert_eq!(error.to_string(), text);
     }
-    let error = parse(&[("detect_nothing", "true")]).unwrap_err();
-    assert_eq!((error.name, error.rule), ("detect_nothing", AttributeRule::Unknown));
-    assert_eq!(error.to_string(), "IsInf-10 has no attribute detect_nothing");
 }
 
 #[test]

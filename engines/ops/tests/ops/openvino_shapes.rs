@@ -1,22 +1,32 @@
 //! OpenVINO: type propagation with partial shapes (src/core/tests/type_prop/is_finite.cpp) and
 //! dimensions as text.
 
-use nonfinite_ops::Operator;
-use nonfinite_ops::openvino::{
-    Dimension, DimensionError, ElementType, Error, IsFinite, IsInf, IsNan, PartialShape, ShapeError,
-};
+use nonfinite_ops::openvino::{ElementType, Error, IsFinite, IsInf, IsNan};
+use nonfinite_ops::{Dimension, DimensionError, Operator, PartialShape, ShapeError};
 
 fn dimensions(line: &str) -> Vec<Dimension> {
     line.split(',').map(|text| text.parse().unwrap()).collect()
 }
 
-#[test]
-fn type_prop() {
-    for line in ["4,2", "?,21,37", "2..4,73,12", "?,?,?,?,?"] {
+/// What is known of the input's shape is known of the output's.
+pub(crate) fn same_shape(op: &dyn Operator) {
+    for line in ["4,2", "?,21,37", "2..4,73,12", "?,?,?,?,?", "0", "2.."] {
         let dimensions = dimensions(line);
         let shape = PartialShape::Ranked(&dimensions);
+        assert_eq!(op.infer_partial_shape(shape), Ok(shape));
         assert_eq!(shape.to_string(), format!("[{line}]"));
     }
+    for shape in [PartialShape::DynamicRank, PartialShape::Ranked(&[])] {
+        assert_eq!(op.infer_partial_shape(shape), Ok(shape));
+    }
+    for shape in [&[][..], &[0], &[4, 2], &[2, 0, usize::MAX]] {
+        assert_eq!(op.infer_shape(shape), Ok(shape));
+    }
+}
+
+pub(crate) fn type_prop() {
+    let ops: [&dyn Operator; 3] = [&IsFinite, &IsInf::default(), &IsNan];
+    ops.iter().for_each(|op| same_shape(*op));
     for element_type in [ElementType::F16, ElementType::Dynamic] {
         for inferred in [
             IsFinite.infer(element_type.into()),

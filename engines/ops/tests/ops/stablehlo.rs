@@ -5,9 +5,23 @@ use nonfinite::Format;
 use nonfinite_ops::stablehlo::{ElementType, Error, IsFinite};
 use nonfinite_ops::{Dense, Operator};
 
-use crate::{check, codes, elements, memory};
+use crate::openvino_shapes::same_shape;
+use crate::{Sentences, check, codes, elements, hold, memory};
 
+/// docs/spec.md, "is_finite".
 #[test]
+fn sentences() {
+    hold("stablehlo.is_finite", IS_FINITE);
+}
+
+const IS_FINITE: Sentences = &[
+    ("whether the value in x is finite (i.e. is neither +Inf, -Inf, nor NaN)", interpret_is_finite),
+    ("For quantized types, the result is always true.", quantized),
+    ("(I1) x: tensor of floating-point type or per-tensor quantized tensor", types),
+    ("y: tensor of boolean type", types),
+    ("(C1) shape(x) = shape(y)", || same_shape(&IsFinite)),
+];
+
 fn interpret_is_finite() {
     let mut bits = vec![0xFFF0_0000_0000_0000, 0x7FF0_0000_0000_0000, 0x7FF8_0000_0000_0000];
     bits.extend([-10.0, -0.0, 0.0, 10.0].map(f64::to_bits));
@@ -58,7 +72,6 @@ fn every_float_type() {
 }
 
 /// Quantized elements are integers with a scale: all finite, whatever their storage.
-#[test]
 fn quantized() {
     for bytes in [&[][..], &[0xFF; 3]] {
         let mut out = [7; 3];
@@ -67,7 +80,6 @@ fn quantized() {
     }
 }
 
-#[test]
 fn types() {
     for &element_type in ElementType::ALL {
         assert_eq!(element_type.name().parse(), Ok(element_type));

@@ -2,21 +2,23 @@
 //! shapes (CONTRACTS, section 5).
 
 use nonfinite_ops::webnn::{DataType, Error, IsInfinite, IsNan};
-use nonfinite_ops::{Dense, DenseError, Error as AnyError, Operator};
+use nonfinite_ops::{Dense, Dimension, Operator, PartialShape};
 
-use crate::{check, elements};
+use crate::{Sentences, check, elements, hold};
 
-/// Memory that the shape is not of.
+/// The comments of WPT, and the rules of the standard (CONTRACTS, section 5).
 #[test]
-fn lengths() {
-    let mut out = [7; 3];
-    let x = Dense::from_bytes(DataType::Float32, &[2], &[0; 7]);
-    let error = DenseError::InputBytes { needed: 8, found: 7 };
-    let element_type = DataType::Float32.into();
-    let expected = AnyError::Memory { op: "isNaN", version: None, element_type, error };
-    assert_eq!(IsNan.run(x, (&mut out[..]).into()), Err(expected));
-    assert_eq!(out, [7; 3]);
+fn sentences() {
+    hold("WebNN", SENTENCES);
 }
+
+const SENTENCES: Sentences = &[
+    ("isNaN: invalid numeric representations (NaN's), element-wise.", wpt_is_nan),
+    ("isInfinite: if the values of the input tensor are infinite, element-wise.", wpt_is_infinite),
+    ("input float32 or float16, else TypeError", types),
+    ("output uint8, same shape, 1/0", types),
+    ("a valid dimension is an integer greater than zero in the range of long", dimensions),
+];
 
 type Row = (&'static [usize], &'static str, &'static str);
 
@@ -27,7 +29,6 @@ fn run(op: &dyn Operator, data_type: DataType, rows: &[Row]) {
     }
 }
 
-#[test]
 fn wpt_is_nan() {
     let four = "1 nan -2.5 0 inf -inf 3.14 nan -0 42 nan -999.99 1e10 -1e-10 nan 100.5";
     run(
@@ -56,7 +57,6 @@ fn wpt_is_nan() {
     );
 }
 
-#[test]
 fn wpt_is_infinite() {
     let four = "1 inf -2.5 0 nan -inf 3.14 inf -0 42 -inf -999.99 1e10 -1e-10 inf 100.5";
     run(
@@ -88,7 +88,6 @@ fn wpt_is_infinite() {
     );
 }
 
-#[test]
 fn types() {
     let names = "float32 float16 int32 uint32 int64 uint64 int8 uint8 int4 uint4";
     assert_eq!(
@@ -112,13 +111,21 @@ fn types() {
     );
 }
 
-/// A valid dimension is an integer greater than zero in the range of `long`.
-#[test]
 fn dimensions() {
     for (shape, index) in [([2, 0, 3], 1), ([1, 1, 1 << 31], 2)] {
         let mut out = [7; 6];
         let x = Dense::from_bytes(DataType::Float32, &shape, &[0; 24]);
-        let error = Error::Dimension { op: "isNaN", index, size: shape[index] };
+        let error =
+            Error::Dimension { op: "isNaN", index, size: Dimension::fixed(shape[index] as u64) };
         assert_eq!((IsNan.run(x, (&mut out[..]).into()), out), (Err(error.into()), [7; 6]));
+        assert_eq!(IsNan.infer_shape(&shape), Err(error.into()));
+        let text = format!("dimension {index} is {}, no valid dimension", shape[index]);
+        assert_eq!(error.to_string(), format!("TypeError: isNaN: {text}: not in 1..=2147483647"));
+    }
+    assert_eq!(IsInfinite.infer_shape(&[2, 3]), Ok(&[2, 3][..]));
+    for (text, valid) in [("?", true), ("..0", false), ("0..1", true), ("2147483648..", false)] {
+        let dimensions = [text.parse().unwrap()];
+        let shape = PartialShape::Ranked(&dimensions);
+        assert_eq!(IsInfinite.infer_partial_shape(shape).ok(), valid.then_some(shape), "{text}");
     }
 }

@@ -2,7 +2,7 @@
 
 use nonfinite::{Predicate, TensorView};
 use nonfinite_ops::Operator as _;
-use nonfinite_ops::onnx::{Attribute, IsInf};
+use nonfinite_ops::onnx::{Attribute, IsInf, IsNan};
 use tract_onnx::Onnx;
 use tract_onnx::model::ParsingContext;
 use tract_onnx::pb::NodeProto;
@@ -11,10 +11,10 @@ use tract_onnx::tract_hir::internal::*;
 
 /// Makes `onnx` load the nodes IsNaN, IsInf and IsFinite as operators of `nonfinite`, for f16, f32
 /// and f64. tract's own take f16 and f32. tract knows operators by their names alone: the domain of
-/// a node makes no difference. IsInf with an attribute that ONNX does not know is refused.
+/// a node makes no difference. Attributes that ONNX does not know are refused.
 pub fn register(onnx: &mut Onnx) {
     let operators = &mut onnx.op_register;
-    operators.insert("IsNaN", |_, _| operator(Predicate::Nan));
+    operators.insert("IsNaN", is_nan);
     operators.insert("IsFinite", |_, _| operator(Predicate::Finite));
     operators.insert("IsInf", is_inf);
 }
@@ -25,10 +25,18 @@ fn operator(predicate: Predicate) -> Parsed {
     Ok((ElementWiseOp(Box::new(Mask(predicate)), None).into_hir(), vec![]))
 }
 
+fn attributes(node: &NodeProto) -> impl Iterator<Item = Attribute<'_>> {
+    node.attribute.iter().map(|x| Attribute::new(&x.name, x.r#type, x.i))
+}
+
+fn is_nan(_context: &ParsingContext, node: &NodeProto) -> Parsed {
+    let node = IsNan::newest().with_attributes(attributes(node));
+    operator(node.map_err(|error| format_err!("{error}"))?.predicate())
+}
+
 fn is_inf(_context: &ParsingContext, node: &NodeProto) -> Parsed {
-    let given = node.attribute.iter().map(|x| Attribute::new(&x.name, x.r#type, x.i));
-    let node = IsInf::newest().with_attributes(given).map_err(|error| format_err!("{error}"))?;
-    operator(node.predicate())
+    let node = IsInf::newest().with_attributes(attributes(node));
+    operator(node.map_err(|error| format_err!("{error}"))?.predicate())
 }
 
 /// A tensor of booleans: whether a predicate holds for each element.

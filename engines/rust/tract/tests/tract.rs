@@ -73,12 +73,14 @@ fn masks_are_those_of_tracts_operators() -> TractResult<()> {
     masks::<f32>(Type::Float, true)
 }
 
-/// ONNX knows two attributes of IsInf, both integers.
+/// ONNX knows two attributes of IsInf, both integers, and none of IsNaN.
 #[test]
 fn other_attributes_are_refused() {
-    let refused = load(&ours(), one(Type::Float, "IsInf", &[("detect_negativ", 0)], &[1]));
-    let text = format!("{:?}", refused.expect_err("no such attribute"));
-    assert!(text.contains("Unrecognized attribute: detect_negativ"), "{text}");
+    for (operator, attribute) in [("IsInf", "detect_negativ"), ("IsNaN", "detect_negative")] {
+        let refused = load(&ours(), one(Type::Float, operator, &[(attribute, 0)], &[1]));
+        let text = format!("{:?}", refused.expect_err("no such attribute"));
+        assert!(text.contains(&format!("Unrecognized attribute: {attribute} for")), "{text}");
+    }
 }
 
 /// tract's own operators refuse f64.

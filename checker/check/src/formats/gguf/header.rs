@@ -84,8 +84,8 @@ fn value_size(kind: u32) -> Result<u64, Refused> {
     }
 }
 
-fn truncated(what: &str) -> Refused {
-    format!("the file ends before its {what} does").into()
+fn cut(what: &str) -> Refused {
+    format!("truncated: the file ends before its {what} does").into()
 }
 
 fn unread(error: io::Error) -> Refused {
@@ -108,7 +108,7 @@ impl Header<'_> {
     ) -> Result<[u8; SIZE], Refused> {
         let mut bytes = [0; SIZE];
         self.stream.read_exact(&mut bytes).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => truncated(what),
+            io::ErrorKind::UnexpectedEof => cut(what),
             _ => unread(error),
         })?;
         self.read += SIZE as u64;
@@ -136,7 +136,7 @@ impl Header<'_> {
         let copied = io::copy(&mut self.stream.take(length), &mut { out });
         let copied = copied.map_err(unread)?;
         self.read += copied;
-        if copied == length { Ok(()) } else { Err(truncated(what)) }
+        if copied == length { Ok(()) } else { Err(cut(what)) }
     }
 
     pub(super) fn string(&mut self, what: &'static str) -> Result<Vec<u8>, Refused> {
@@ -159,7 +159,7 @@ impl Header<'_> {
             ARRAY => Err("bad GGUF header: an array of arrays".into()),
             _ => {
                 let length = value_size(kind)?.checked_mul(count.unwrap_or(1));
-                let length = length.ok_or_else(|| truncated("metadata"))?;
+                let length = length.ok_or_else(|| cut("metadata"))?;
                 self.copy(length, "metadata", out)
             }
         }

@@ -8,7 +8,8 @@
 //! in MXFP4 and NVFP4 is defined by their standards (OCP MX 1.0: scale E8M0, 0xFF; NVFP4: scale OCP
 //! E4M3, 0x7F and 0xFF). ggml's decoder of NVFP4 takes such a scale for zero or a number. A finite
 //! scale is clean although its product with a weight may overflow: in MXFP4, the scale 0xFE with
-//! weights from 2 on, and the scale 0xFD with weights from 4 on, give infinity in f32.
+//! weights from 2 on, and the scale 0xFD with weights from 4 on, give infinity in f32. Lint finds
+//! such weights.
 //!
 //! A model may be split into files whose names end in `-00001-of-00003.gguf`. Each is checked
 //! alone. A part that is not beside the others counts as a damaged part of each.
@@ -22,7 +23,7 @@ use std::path::Path;
 use self::header::{Header, Metadata};
 use crate::formats::ggml_types::{self, Kind};
 use crate::formats::opaque;
-use crate::model::reader::{Read, Reader, Refused};
+use crate::model::reader::{Read, Reader, Refused, repeated, truncated};
 use crate::model::source::exists;
 use crate::model::{ByteOrder, Content, Data, FileFormat, Tensor};
 
@@ -86,13 +87,19 @@ fn read(
     for _ in 0..count {
         infos.push(Info::read(&mut header)?);
     }
-    find_repeated_name(&infos)?;
+    if let Some(name) = repeated(infos.iter().map(|info| &*info.name)) {
+        return Err(format!("bad GGUF header: two tensors of the name {name:?}").into());
+    }
     let Header { read, order, .. } = header;
     let data = read.next_multiple_of(alignment);
     infos.sort_by_key(|info| info.offset);
     let (mut tensors, mut used) = (floats, read as usize);
     for info in infos {
-        tensors.push(info.tensor(data, alignment, length, order, &mut used)?);
+        tensors.push(info.tensor(data, alignment, order, &mut used)?);
+    }
+    if let Some(last) = tensors.last().filter(|_| used > length) {
+        let why = format!("tensor {:?} ends behind the file", last.label());
+        return Err(truncated(length as u64, used as u64, why).into());
     }
     tensors.extend(path.and_then(|path| missing_parts(path, parts)));
     Ok(tensors)
@@ -144,14 +151,13 @@ impl Info {
         self,
         data: u64,
         alignment: u64,
-        file: usize,
         order: ByteOrder,
         used: &mut usize,
     ) -> Result<Tensor, Refused> {
         let shape = self.shape().ok_or_else(|| self.bad("is too large to exist"))?;
         let (dtype, content, range) = match ggml_types::find(self.kind) {
             Some(kind) if !(kind.is_nibbles() && order == ByteOrder::Big) => {
-                let range = self.range(&kind, data, alignment, file)?;
+                let range = self.range(&kind, data, alignment)?;
                 (kind.name.to_owned(), kind.content(order), range)
             }
             known => {
@@ -187,14 +193,8 @@ impl Info {
         Some(shape)
     }
 
-    /// The range of its data in the file.
-    fn range(
-        &self,
-        kind: &Kind,
-        data: u64,
-        alignment: u64,
-        file: usize,
-    ) -> Result<Range<usize>, Refused> {
+    /// The range of its data, which may end behind the file.
+    fn range(&self, kind: &Kind, data: u64, alignment: u64) -> Result<Range<usize>, Refused> {
         let (block, block_bytes) = kind.block();
         if !self.extents.first().unwrap_or(&1).is_multiple_of(block as u64) {
             return Err(self.bad("has rows that are no whole number of blocks"));
@@ -208,25 +208,11 @@ impl Info {
             elements.and_then(|elements| (elements / block as u64).checked_mul(block_bytes as u64));
         let start = data.checked_add(self.offset);
         let end = start.zip(length).and_then(|(start, length)| start.checked_add(length));
-        let (Some(start), Some(end)) = (start, end) else {
-            return Err(self.bad("is too large to exist"));
-        };
-        if start == end {
-            return Ok(0..0);
+        let fits = |at: Option<u64>| usize::try_from(at?).ok();
+        match (fits(start), fits(end)) {
+            (Some(start), Some(end)) if start == end => Ok(0..0),
+            (Some(start), Some(end)) => Ok(start..end),
+            _ => Err(self.bad("is too large to exist")),
         }
-        if end > file as u64 {
-            return Err(self.bad("ends behind the file"));
-        }
-        // The end is within the file, so both fit.
-        Ok(start as usize..end as usize)
-    }
-}
-
-fn find_repeated_name(infos: &[Info]) -> Result<(), Refused> {
-    let mut names: Vec<_> = infos.iter().map(|info| &info.name).collect();
-    names.sort_unstable();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(format!("bad GGUF header: two tensors of the name {:?}", pair[0]).into()),
-        None => Ok(()),
     }
 }

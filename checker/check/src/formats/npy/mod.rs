@@ -11,11 +11,12 @@ mod header;
 
 use std::borrow::Cow;
 use std::io::{self, Read as _};
+use std::sync::Arc;
 
 use self::dtype::Dtype;
 pub(crate) use self::dtype::content;
 use self::header::Parser;
-use crate::model::reader::{Read, Reader, Refused};
+use crate::model::reader::{Read, Reader, Refused, truncated};
 use crate::model::{Data, FileFormat, Layout, Tensor};
 
 impl FileFormat {
@@ -55,7 +56,7 @@ fn bad(why: impl Into<Cow<'static, str>>) -> Error {
     Error::Bad(why.into())
 }
 
-const TRUNCATED: &str = "the file ends before its header does";
+const TRUNCATED: &str = "truncated: the file ends before its header does";
 const TOO_LARGE: &str = "bad .npy header: the shape is too large to exist";
 const RANK: &str = "bad .npy header: more than 64 dimensions";
 
@@ -100,8 +101,10 @@ pub(crate) fn read_header(stream: &mut dyn io::Read) -> Result<Vec<u8>, Error> {
     if length > MAX_HEADER {
         return Err(bad(format!("bad .npy header: {length} bytes are too many for a header")));
     }
-    if read(&mut header, length)? < length {
-        return Err(bad(TRUNCATED));
+    let has = read(&mut header, length)?;
+    if has < length {
+        let why = "the file ends before its header does";
+        return Err(bad(truncated(has as u64, length as u64, why)));
     }
     Ok(header)
 }
@@ -145,15 +148,18 @@ impl Array {
             return Ok(());
         }
         let why = format!("shape and dtype say {expected} bytes of data, the file has {actual}");
-        Err(bad(why))
+        Err(bad(match actual < expected {
+            true => truncated(actual as u64, expected as u64, why),
+            false => why,
+        }))
     }
 
     /// The array as a tensor of this name, with this data.
-    pub(crate) fn tensor(self, name: Option<String>, data: Data) -> Tensor {
+    pub(crate) fn tensor(self, name: Option<&str>, data: Data) -> Tensor {
         let layout = if self.fortran_order { Layout::ColumnMajor } else { Layout::RowMajor };
         let Dtype { name: dtype, content, .. } = self.dtype;
-        let mut tensor = Tensor::new(String::new(), dtype, self.shape, content, data);
-        tensor.description.name = name;
+        let mut tensor = Tensor::new("", dtype, self.shape, content, data);
+        tensor.described().name = name.map(Arc::from);
         Tensor { layout, ..tensor }
     }
 }

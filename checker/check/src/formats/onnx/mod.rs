@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 pub(crate) use self::quantised::Quantised;
 use crate::containers::protobuf::{Fields, Malformed, Value};
-use crate::model::reader::{Read, Reader, Refused};
+use crate::model::reader::{Read, Reader, Refused, truncated};
 use crate::model::{Content, FileFormat, Input, ReadAt, Tensor, source};
 
 impl FileFormat {
@@ -60,8 +60,12 @@ fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Refused> {
     let mut walk = Walk { input, sources: HashMap::new(), tensors: Vec::new(), names: 0 };
     let mut has_graph = false;
     let mut largest = 0;
-    for field in Fields::new(input.bytes, 0..input.bytes.len()) {
-        let (number, value) = field?;
+    let mut fields = Fields::new(input.bytes, 0..input.bytes.len());
+    while let Some(field) = fields.next() {
+        let (number, value) = field.map_err(|malformed| match fields.end {
+            Some(end) => truncated(input.bytes.len() as u64, end, malformed).into(),
+            None => Refused::from(malformed),
+        })?;
         largest = largest.max(number);
         match (number, value) {
             (7, Value::Bytes(graph)) => {
@@ -289,7 +293,7 @@ impl<'a> Walk<'a> {
         if self.tensors.len() == MAX_TENSORS {
             return Err(bad(format_args!("more than {MAX_TENSORS} tensors")));
         }
-        self.names += tensor.name.as_ref().map_or(0, String::len);
+        self.names += tensor.label().len();
         if self.names > self.input.bytes.len().saturating_mul(MAX_NAMES) {
             return Err(bad(format_args!("names of more than {MAX_NAMES} times the model")));
         }

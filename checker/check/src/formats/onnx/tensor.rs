@@ -7,7 +7,7 @@ use nonfinite::Format;
 
 use super::{bad, once};
 use crate::containers::protobuf::{Fields, Malformed, Value};
-use crate::model::reader::Refused;
+use crate::model::reader::{Refused, truncated};
 use crate::model::{ByteOrder, Content, Data, ReadAt, Tensor, source};
 
 /// Opens a file of external data by its name.
@@ -289,7 +289,8 @@ impl<'a> Proto<'a> {
         let file = source.length();
         let end = offset.saturating_add(length);
         if end > file as u64 {
-            return Err(bad(format!("external data ends at byte {end}, its file has {file}")));
+            let why = format!("external data ends at byte {end}, its file has {file}");
+            return Err(bad(truncated(file as u64, end, why)));
         }
         // Both are within the file, so they fit.
         Ok(Data::Other { range: offset as usize..end as usize, source })

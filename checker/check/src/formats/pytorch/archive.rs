@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::io::Read;
+use std::sync::Arc;
 
 use super::tensors::{Parts, Source, StorageData};
 use super::{constructors, malformed, pickle};
@@ -98,7 +99,7 @@ struct Archive<'a> {
     members: BTreeMap<&'a str, &'a Member>,
     order: ByteOrder,
     /// The names of the members that were read, and of the storages that tensors refer to.
-    used: HashSet<String>,
+    used: HashSet<Arc<str>>,
     parts: Parts,
 }
 
@@ -155,7 +156,7 @@ fn find(
     members: &BTreeMap<&str, &Member>,
     folder: &str,
     storage: &constructors::StorageRef,
-    used: &mut HashSet<String>,
+    used: &mut HashSet<Arc<str>>,
 ) -> Option<StorageData> {
     [folder, "data"].iter().find_map(|folder| {
         let member = *members.get(format!("{folder}/{}", storage.key).as_str())?;

@@ -4,13 +4,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
 
 use super::constructors::Reader as Calls;
 use super::pickle::{self, Id, Object, Pickle};
 use super::{bad_tensor, long_names, malformed, read, walk};
 use crate::formats::beside::FileRange;
 use crate::formats::{npz, opaque};
-use crate::model::reader::{Contents, Read, Reader, Refused};
+use crate::model::reader::{Contents, Read, Reader, Refused, truncated};
 use crate::model::{self, Data, FileFormat, Input};
 
 impl FileFormat {
@@ -155,18 +157,20 @@ fn contents(input: Input<'_>) -> Result<Contents, Refused> {
             path: path.clone(),
             error: model::Error::refused(FileFormat::PYTORCH, error).into(),
         };
+        let file: Arc<Path> = path.as_path().into();
         let mut add = |contents: Contents, range: Range<usize>| {
             let mut moved = FileRange(source.clone(), range).moved_contents(contents);
             for tensor in &mut moved.tensors {
-                tensor.description.file = Some(path.clone());
+                tensor.described().file = Some(Arc::clone(&file));
             }
             all.add(moved);
         };
         for StoredObject { name, range, transformed } in parts {
             let Some(part) = bytes.get(range.clone()) else {
-                let why = "it ends behind its file";
-                failed.get_or_insert(other(bad_tensor(&name, why)));
-                add(vec![opaque::damaged(name, why.to_owned())].into(), 0..bytes.len());
+                let (has, wants) = (bytes.len() as u64, range.end as u64);
+                let why = truncated(has, wants, "it ends behind its file");
+                failed.get_or_insert(other(bad_tensor(&name, &why)));
+                add(vec![opaque::damaged(name, why)].into(), 0..bytes.len());
                 continue;
             };
             let unreadable = |name, why: &str| {

@@ -11,7 +11,7 @@ use super::constructors::Reader;
 use super::pickle::{self, Pickle};
 use super::tensors::{Parts, Source, StorageData};
 use super::{Malformed, malformed};
-use crate::model::reader::{Contents, Refused};
+use crate::model::reader::{Contents, Refused, truncated};
 use crate::model::{ByteOrder, may_hold_numbers};
 
 /// The magic number as a pickle: the opcode, the number, and the end.
@@ -52,7 +52,7 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<Contents, Refused> {
     };
     let pickles = PICKLES.map(&mut next);
     let pickles = pickles.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let (storages, end) = storages(bytes, at, &pickles);
+    let (storages, end) = storages(bytes, at, &pickles)?;
     let mut parts = Parts::default();
     let mut used = HashSet::new();
     for (pickle, start, name) in &pickles {
@@ -86,13 +86,16 @@ type PickleAt = (Pickle, usize, String);
 
 /// The storages by their names, and the end of the last one. Stops at a storage that cannot be
 /// located.
+///
+/// # Errors
+/// If a storage ends behind the file.
 fn storages(
     bytes: &[u8],
     mut at: usize,
     pickles: &[PickleAt],
-) -> (BTreeMap<String, Range<usize>>, usize) {
+) -> Result<(BTreeMap<String, Range<usize>>, usize), Refused> {
     let mut found = BTreeMap::new();
-    let [.., (object, ..), (list, ..)] = pickles else { return (found, at) };
+    let [.., (object, ..), (list, ..)] = pickles else { return Ok((found, at)) };
     // Bytes of an element, by the name of a storage.
     let reader = Reader(object);
     let known = (0..object.objects.len()).filter_map(|id| reader.storage_parts(id));
@@ -101,15 +104,18 @@ fn storages(
     for &key in names.sequence(list.root).unwrap_or_default() {
         let part = || {
             let key = names.text(key)?;
-            let (count, rest) = bytes.get(at..)?.split_first_chunk()?;
+            let count = bytes.get(at..)?.first_chunk()?;
             let length = usize::try_from(u64::from_le_bytes(*count)).ok()?;
             let length = length.checked_mul(*units.get(key)?)?;
-            rest.get(..length)?;
-            Some((key, length))
+            Some((key, at + 8..length.checked_add(at + 8)?))
         };
-        let Some((key, length)) = part() else { break };
-        found.insert(key.to_owned(), at + 8..at + 8 + length);
-        at += 8 + length;
+        let Some((key, place)) = part() else { break };
+        if place.end > bytes.len() {
+            let why = format!("storage {key:?} ends behind the file");
+            return Err(truncated(bytes.len() as u64, place.end as u64, why).into());
+        }
+        at = place.end;
+        found.insert(key.to_owned(), place);
     }
-    (found, at)
+    Ok((found, at))
 }

@@ -74,7 +74,7 @@ impl View {
         let order: Vec<usize> = out.chain(shown.iter().copied()).collect();
         let wide = |&&place: &&usize| shape[place] > 1;
         if !order.iter().filter(wide).is_sorted() {
-            view.order = Layout::Axes(order);
+            view.order = Layout::Axes(order.into());
         }
         view.axes = axes.into_iter().map(|(_, extent, stride)| (extent, stride)).collect();
         view.elements = view.axes.iter().map(|(extent, _)| extent).product();

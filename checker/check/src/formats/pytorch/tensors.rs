@@ -68,9 +68,7 @@ impl Parts {
         source: &Source<'_>,
         mut storage: impl FnMut(&constructors::StorageRef) -> Option<StorageData>,
     ) -> Result<(), Refused> {
-        let items =
-            walk::walk(pickle, source.bytes, source.root).ok_or_else(|| long_names(source.name))?;
-        for item in items {
+        let mut add = |item| {
             match item {
                 Item::Tensor(found) => {
                     let Some(place) = storage(&found.storage) else {
@@ -89,8 +87,15 @@ impl Parts {
                     self.unreadable(name, bytes, "bytes in a pickle that could be anything");
                 }
             }
-        }
-        Ok(())
+            Ok(())
+        };
+        let mut failed = Ok(());
+        let walked = walk::walk(pickle, source.bytes, source.root, &mut |item| {
+            if failed.is_ok() {
+                failed = add(item);
+            }
+        });
+        walked.ok_or_else(|| long_names(source.name)).and(failed)
     }
 
     /// Adds the objects that could hold numbers and that the check does not read.
@@ -142,7 +147,7 @@ impl Parts {
         let mut tensor = Tensor::new(name.clone(), found.dtype, found.shape, content, nothing);
         let unit = tensor.unit();
         // The rules of lint read bytes, which may be codes or scales.
-        let is_bytes = matches!(tensor.dtype.as_str(), "uint8" | "int8");
+        let is_bytes = matches!(&*tensor.dtype, "uint8" | "int8");
         if !tensor.is_scanned() && !is_bytes {
             self.tensors.push(tensor);
             return Ok(());
@@ -155,8 +160,8 @@ impl Parts {
                 return Ok(());
             }
             StorageData::LeftOut => {
-                tensor.description.is_left_out = true;
-                tensor.description.shape = vec![0];
+                tensor.described().is_left_out = true;
+                tensor.described().shape = vec![0];
                 self.tensors.push(tensor);
                 return Ok(());
             }

@@ -40,16 +40,22 @@ pub(super) fn room(pickle: &Pickle) -> usize {
     pickle.length.saturating_mul(MAX_NAMES).saturating_add(MIN_NAMES)
 }
 
-/// All items of a pickle, in its order. None if names and shapes would take far more memory than
-/// the pickle. `bytes` begins with the pickle, and `name` is the name of its top object.
-pub(super) fn walk(pickle: &Pickle, bytes: &[u8], name: &str) -> Option<Vec<Item>> {
+/// Passes all items of a pickle to `found`, in its order. None if names and shapes would take far
+/// more memory than the pickle. `bytes` begins with the pickle, and `name` is the name of its top
+/// object.
+pub(super) fn walk(
+    pickle: &Pickle,
+    bytes: &[u8],
+    name: &str,
+    found: &mut dyn FnMut(Item),
+) -> Option<()> {
     let mut walk = Walk {
         reader: Reader(pickle),
         bytes,
         room: room(pickle),
         seen: HashSet::new(),
         todo: Vec::new(),
-        items: Vec::new(),
+        found,
         unknown: (None, 0),
     };
     walk.add(pickle.root, name, || None)?;
@@ -61,8 +67,7 @@ pub(super) fn walk(pickle: &Pickle, bytes: &[u8], name: &str) -> Option<Vec<Item
             walk.todo[at..].reverse();
         }
     }
-    walk.rest()?;
-    Some(walk.items)
+    walk.rest()
 }
 
 /// A name, and the key of an object below it.
@@ -82,7 +87,7 @@ struct Walk<'a> {
     /// could multiply the work, or form a loop.
     seen: HashSet<Id>,
     todo: Vec<(Id, String)>,
-    items: Vec<Item>,
+    found: &'a mut dyn FnMut(Item),
     /// Bytes of unknown meaning: the name of the first object with such bytes, and their number.
     unknown: (Option<String>, usize),
 }
@@ -117,14 +122,14 @@ impl Walk<'_> {
             let shape = size_of_val(&*found.shape);
             self.take(&[found.dtype.len(), found.storage.key.len(), shape])?;
             self.seen.extend(rebuilt.calls);
-            self.items.push(Item::Tensor(PickledTensor { name: name.clone(), ..found }));
+            (self.found)(Item::Tensor(PickledTensor { name: name.clone(), ..found }));
             for (key, id) in rebuilt.rest {
                 let key = key.map(str::to_owned);
                 match &reader.0.objects[id] {
                     Object::Float(number) if key.is_some() && self.seen.insert(id) => {
                         let name = joined(&name, key);
                         self.take(&[name.len()])?;
-                        self.items.push(Item::Scale { name, number: *number });
+                        (self.found)(Item::Scale { name, number: *number });
                     }
                     _ => self.add(id, &name, || key)?,
                 }
@@ -134,7 +139,7 @@ impl Walk<'_> {
         if let Some((array, objects)) = reader.array(id) {
             self.take(&[size_of_val(&*array.shape), array.descr.len(), array.bytes.length()])?;
             self.seen.extend(objects);
-            self.items.push(Item::Array(Array { name, ..array }));
+            (self.found)(Item::Array(Array { name, ..array }));
             return Some(());
         }
         if let Some((bytes, objects)) = reader.bytes(id) {
@@ -178,7 +183,7 @@ impl Walk<'_> {
         self.take(&[name.len(), elements.len()])?;
         if elements.iter().any(is_float) {
             let bytes = size_of_val(elements);
-            self.items.push(Item::Objects { name: name.to_owned(), bytes });
+            (self.found)(Item::Objects { name: name.to_owned(), bytes });
         }
         Some(())
     }
@@ -217,7 +222,7 @@ impl Walk<'_> {
         }
         let (name, bytes) = std::mem::take(&mut self.unknown);
         if bytes > 0 {
-            self.items.push(Item::Unknown { name, bytes });
+            (self.found)(Item::Unknown { name, bytes });
         }
         Some(())
     }

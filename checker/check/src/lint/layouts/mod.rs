@@ -9,7 +9,7 @@ mod mxfp4;
 mod onnx;
 mod scaled;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use nonfinite::Format;
 
@@ -167,36 +167,34 @@ pub(super) fn matrices(tensors: &Tensors<'_>, config: &Config) -> Vec<Matrix> {
         let named = tensors.iter().enumerate();
         named.filter_map(|(index, tensor)| Some((tensor.name.as_deref()?, index)))
     };
-    let mut modules: HashMap<&str, Vec<(&'static str, usize)>> = HashMap::new();
+    // A list takes less memory than a map: a hostile file can describe a million tensors.
+    let mut parts: Vec<(&str, &'static str, usize)> = Vec::new();
     for (name, index) in names() {
-        for ending in endings.iter().filter(|ending| !ending.is_empty()) {
-            if let Some(module) = name.strip_suffix(ending) {
-                modules.entry(module).or_default().push((ending, index));
-            }
-        }
+        let endings = endings.iter().filter(|ending| !ending.is_empty());
+        parts.extend(endings.filter_map(|&end| Some((name.strip_suffix(end)?, end, index))));
     }
+    parts.sort_unstable();
     // Codes may have the name of the module. Without a scale beside them they are no matrix, and
     // with `.weight` they are that of the module above: `a.weight_scale_inv` is no `_scale_inv`.
-    for (name, index) in names().filter(|(name, _)| !name.ends_with(".weight")) {
+    let is_named = |name: &str| parts.binary_search_by_key(&name, |part| part.0).is_ok();
+    let bare = names().filter(|&(name, index)| {
         // The experts of a layer in one tensor of fp8 must have a scale.
-        let is_fused = name.ends_with("_proj") && is_f8(tensors[index]);
-        match modules.get_mut(name) {
-            Some(found) => found.push(("", index)),
-            None if is_fused => _ = modules.insert(name, vec![("", index)]),
-            None => {}
-        }
-    }
-    let mut modules: Vec<_> = modules.into_iter().collect();
-    modules.sort_unstable_by_key(|(module, _)| *module);
+        let is_fused = || name.ends_with("_proj") && is_f8(tensors[index]);
+        !name.ends_with(".weight") && (is_named(name) || is_fused())
+    });
+    let bare: Vec<_> = bare.map(|(name, index)| (name, "", index)).collect();
+    parts.extend(bare);
+    parts.sort_unstable();
     let mut matrices = Vec::new();
-    for (module, found) in modules {
+    for found in parts.chunk_by(|a, b| a.0 == b.0) {
+        let module = found[0].0;
         let parts = |layout: &Layout| -> Parts {
             let role = |ending| {
                 let of = layout.endings.iter().find(|(of, _)| *of == ending);
                 of.map(|(_, role)| *role)
             };
             let found = found.iter();
-            found.filter_map(|&(ending, index)| Some((ending, (role(ending)?, index)))).collect()
+            found.filter_map(|&(_, ending, index)| Some((ending, (role(ending)?, index)))).collect()
         };
         let all = LAYOUTS.iter().map(|&layout| (layout, parts(layout)));
         let mut fitting = all.filter(|(layout, parts)| {
@@ -236,7 +234,7 @@ pub(super) fn of_onnx(tensor: &Tensor, index: usize, is_of_blocks: bool) -> Matr
     // One scale of all weights, or one of each row or column, has no axes, or one.
     let is_of_blocks = is_of_blocks || tensor.shape.len() > 1;
     Matrix {
-        module: tensor.name.clone().unwrap_or_default(),
+        module: tensor.label().to_owned(),
         layout: if is_of_blocks { &onnx::BLOCKS } else { &onnx::LAYOUT },
         parts: Parts::from([(onnx::SCALE.0, (onnx::SCALE.1, index))]),
         scheme: Scheme::default(),
@@ -249,6 +247,7 @@ pub(super) const CACHE: [&str; 2] = [".k_scale", ".v_scale"];
 
 /// Whether a tensor of this name is the state of a quantiser, which no loader reads.
 pub(super) fn is_left_over(name: &str) -> bool {
+    // The state has names such as `weight_quantizer._amax`. A vector quantizer is a module.
     name.contains("_quantizer._") || name.ends_with("_amax") || name.ends_with("_double_scale")
 }
 

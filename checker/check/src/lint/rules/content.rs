@@ -11,9 +11,10 @@ use crate::lint::finding::{
 };
 use crate::lint::layouts::{CACHE, Role};
 use crate::lint::model::ReportedTensor;
+use crate::lint::purpose::Purpose;
 use crate::lint::tensor_names::of_all_layers;
 use crate::model::{Content, rounded};
-use crate::scan::{PAGE, end_of_zeros, start_of_zeros};
+use crate::scan::{PAGE, end_of_zeros, is_zero, start_of_zeros};
 
 /// All rules about weights.
 pub(super) fn all(found: &mut Findings<'_>) {
@@ -30,11 +31,12 @@ pub(super) fn all(found: &mut Findings<'_>) {
     let mut lora_b = (0, Vec::new());
     for (index, tensor) in found.model.tensors.iter().enumerate() {
         if scales.contains(&index) {
-            magnitude(found, index, tensor, true);
+            magnitude(found, index, tensor, None);
             empty(found, index, tensor, true);
             continue;
         }
         let name = tensor.name();
+        let purpose = Purpose::of(tensor);
         let is_cache = CACHE.iter().any(|ending| name.ends_with(ending));
         if let Some((kind, first)) = tensor.report.first().filter(|_| !is_cache) {
             let all = tensor.report.found.as_ref().into_array();
@@ -43,17 +45,24 @@ pub(super) fn all(found: &mut Findings<'_>) {
                 1 => format!("one number is not finite: {kind}"),
                 _ => format!("{count} numbers are not finite; the first is {kind}"),
             };
-            // A constant of ONNX is infinite where a maximum begins, and in masks.
-            let is_start = tensor.is_of_onnx && tensor.report.elements == 1 && kind != "NaN";
-            let severity = if is_start { Severity::Note } else { NONFINITE.severity };
+            // A constant of ONNX is infinite where a maximum begins, and so is a bound.
+            let is_start =
+                tensor.report.elements == 1 && (tensor.is_of_onnx || purpose == Purpose::Bound);
+            let is_open = kind != "NaN" && is_start || kind == "-Inf" && purpose == Purpose::Mask;
+            let severity = if is_open { Severity::Note } else { NONFINITE.severity };
             found.at(&NONFINITE, severity, index, Some(first.coordinate.clone()), message);
         }
         empty(found, index, tensor, codes.contains(&index));
-        magnitude(found, index, tensor, false);
+        magnitude(found, index, tensor, Some(purpose));
+        if purpose != Purpose::Weight {
+            continue;
+        }
         zero_run(found, index, tensor);
         outliers(found, index, tensor);
         dead_rows(found, index, tensor);
-        if name.contains("lora_B") || name.contains("lora_b") {
+        // Other adapters have names such as `glora_B`.
+        let before_b = name.split_once("lora_B").or(name.split_once("lora_b"));
+        if before_b.is_some_and(|(before, _)| !before.ends_with(char::is_alphanumeric)) {
             lora_b.0 += 1;
             lora_b.1.extend(tensor.is_all_zero().then_some(index));
         } else if matches!(tensor.described.content, Content::Floats { .. })
@@ -84,25 +93,32 @@ fn empty(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor, is_par
     }
 }
 
-fn magnitude(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor, is_scale: bool) {
+/// `purpose` is None for a scale.
+fn magnitude(
+    found: &mut Findings<'_>,
+    index: usize,
+    tensor: &ReportedTensor,
+    purpose: Option<Purpose>,
+) {
     let (Some(format), Some(most)) = (tensor.format(), tensor.max_abs()) else { return };
-    if tensor.name().contains("mask") || format.size_in_bytes() == 1 {
+    if purpose == Some(Purpose::Mask) || format.size_in_bytes() == 1 {
         return;
     }
     let largest = |format: Format| format.to_f64(format.max_bits());
     let (value, f16) = (most.value.abs(), largest(Format::F16));
     let is_cast_to_f16 =
-        !is_scale && found.model.config.dtype == Some(Format::F16) && format != Format::F16;
+        purpose.is_some() && found.model.config.dtype == Some(Format::F16) && format != Format::F16;
     let (bound, why) = if is_cast_to_f16 && value > f16 {
         (f16, "is infinite in f16, the dtype of the model")
     } else {
         (1e30, "is too large: its products are infinite")
     };
-    // Constants of ONNX, and masks, have the largest number of a format in place of infinity.
-    let is_constant = tensor.is_of_onnx
-        && !is_scale
-        && (tensor.report.elements == 1 || value >= largest(Format::Bf16));
-    let severity = if is_constant { Severity::Note } else { MAGNITUDE.severity };
+    // Constants of ONNX have the largest number of a format in place of infinity. A single number
+    // that f16 cannot hold may be a count.
+    let is_single = tensor.report.elements == 1 && !tensor.name().ends_with("weight");
+    let is_open = purpose.is_some_and(|purpose| purpose != Purpose::Weight)
+        || purpose.is_some() && is_single && (tensor.is_of_onnx || bound == f16);
+    let severity = if is_open { Severity::Note } else { MAGNITUDE.severity };
     if value > bound {
         found.above(index, severity, bound, why);
     }
@@ -130,6 +146,20 @@ fn zero_run(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor) {
         return;
     }
     let Some(end) = end_of_zeros(page, length, |range| tensor.bytes(range)) else { return };
+    // Pruned columns and blocks on a diagonal are zero in the row before or behind, too. A few
+    // zeros are there by chance.
+    let columns = (end - start).min(row - start % row);
+    let is_zero_from = |start: usize| {
+        let bytes = tensor.bytes(start..start + columns);
+        columns >= 64 && bytes.is_some_and(|bytes| is_zero(&bytes))
+    };
+    if start.checked_sub(row).is_some_and(is_zero_from)
+        || start + row >= end && is_zero_from(start + row)
+    {
+        return;
+    }
+    // The rows of several matrices in one are not known.
+    let severity = if tensor.shape().len() > 1 { ZERO_RUN.severity } else { Severity::Note };
     let message = format!(
         "{} zero bytes begin in the middle of a row, where a page of the file begins; {pages} of \
          its pages hold zeros only",
@@ -139,7 +169,8 @@ fn zero_run(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor) {
         Content::Blocks { blocks, .. } => blocks.elements,
         _ => 1,
     };
-    found.add(&ZERO_RUN, index, Some(page.div_ceil(unit) * of_unit), message);
+    let element = page.div_ceil(unit) * of_unit;
+    found.push(&ZERO_RUN, severity, index, Some(element), message);
 }
 
 /// A few neighbours that are a thousand times as large as nearly all others.

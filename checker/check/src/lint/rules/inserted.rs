@@ -7,7 +7,7 @@ use crate::lint::tensor_names::{is_output, layer};
 
 /// The layers that block expansion (LLaMA-Pro) has inserted.
 pub(super) struct Inserted<'a> {
-    named: BTreeMap<&'a str, &'a ReportedTensor>,
+    pub(super) named: BTreeMap<&'a str, &'a ReportedTensor>,
     /// The answers so far, by the beginning of the names of a layer.
     layers: BTreeMap<String, bool>,
 }

@@ -6,7 +6,7 @@ use nonfinite::Format;
 
 use super::{Findings, cast};
 use crate::lint::finding::{ALL_ZERO, MAGNITUDE, NORM_ZERO, Severity};
-use crate::lint::tensor_names::{is_trained, may_be_zero, of_all_experts};
+use crate::lint::tensor_names::{expert, is_trained, may_be_zero};
 
 /// The tensors of one shape and of one name but for its numbers.
 pub(super) type Kin<'a> = BTreeMap<(String, &'a [usize]), Vec<usize>>;
@@ -46,15 +46,25 @@ fn zeros(found: &mut Findings<'_>, kin: &Kin<'_>) {
                 let why = ": the layer is a copy of its neighbour, as block expansion inserts it";
                 found.push(&ALL_ZERO, Severity::Note, index, None, message.clone() + why);
             } else if is_matrix {
-                // Pruned experts exist.
-                let is_expert = of_all_experts(found.tensor(index).name()).is_some();
-                let severity = if is_expert { Severity::Warning } else { ALL_ZERO.severity };
+                let severity = match expert(found.tensor(index).name()) {
+                    _ if may_be_zero(name) => Severity::Note,
+                    Some(expert) if is_pruned(found, expert) => Severity::Note,
+                    Some(_) => Severity::Warning,
+                    None => ALL_ZERO.severity,
+                };
                 found.push(&ALL_ZERO, severity, index, None, message.clone());
             } else if name.contains("norm") && name.ends_with("weight") {
                 found.add(&NORM_ZERO, index, None, message.clone());
             }
         }
     }
+}
+
+/// Whether an expert was pruned: it has several tensors, all of them zero.
+fn is_pruned(found: &Findings<'_>, expert: &str) -> bool {
+    let of_expert = found.inserted.named.range(expert..);
+    let mut of_expert = of_expert.take_while(|(name, _)| name.starts_with(expert));
+    of_expert.clone().count() > 1 && of_expert.all(|(_, tensor)| tensor.is_all_zero())
 }
 
 /// Numbers that are garbage: a million times as large as the largest of other layers, or a billion
@@ -72,10 +82,7 @@ fn garbage(found: &mut Findings<'_>, kin: &Kin<'_>) {
     let matrices = || {
         kin.iter().filter(|((name, shape), _)| {
             let is_weight = name.ends_with("weight") || is_trained(name);
-            matches!(shape, [.., rows, columns] if *rows > 1 && *columns > 1)
-                && is_weight
-                && !may_be_zero(name)
-                && !name.contains("mask")
+            matches!(shape, [.., rows, columns] if *rows > 1 && *columns > 1) && is_weight
         })
     };
     let of_model = usual(matrices().flat_map(|(_, all)| all).filter_map(largest).collect());

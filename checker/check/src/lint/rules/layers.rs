@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Findings;
 use crate::lint::finding::{LAYERS, Severity};
+use crate::lint::purpose::Purpose;
 use crate::lint::sizes::Part;
 use crate::lint::tensor_names::{is_stack, is_trained, last, layer};
 
@@ -21,18 +22,15 @@ pub(super) type Stacks<'a> = BTreeMap<&'a str, Layers<'a>>;
 /// Kin: what the configuration says of them, their names, and their numbers.
 type Kin<'k> = ((&'k str, Vec<&'k str>), Vec<usize>);
 
-/// Whether a tensor of this name is not one that only the first layer has, or a table.
-fn is_of_all(name: &str) -> bool {
-    !name.contains("inv_freq") && !name.contains("relative_attention_bias")
-}
-
 /// The stacks of a model.
 pub(super) fn stacks<'a>(found: &Findings<'a>) -> Stacks<'a> {
     let mut stacks = Stacks::new();
     for (index, tensor) in found.model.tensors.iter().enumerate() {
-        if let Some((prefix, number, rest)) =
-            layer(tensor.name()).filter(|_| is_of_all(tensor.name()))
-        {
+        let name = tensor.name();
+        // Only the first layer of T5 has a bias of positions.
+        let is_of_all =
+            Purpose::of(tensor) == Purpose::Weight && !name.contains("relative_attention_bias");
+        if let Some((prefix, number, rest)) = layer(name).filter(|_| is_of_all) {
             stacks.entry(prefix).or_default().entry(number).or_default().insert(rest, index);
         }
     }

@@ -14,6 +14,7 @@ mod scales;
 mod siblings;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::finding::{CONFIG_UNREADABLE, Finding, MAGNITUDE, Rule, SCALE_SHAPE, Severity};
 use super::layouts::Matrix;
@@ -34,7 +35,7 @@ pub(super) fn all<'a>(
     found.findings.extend(model.broken.iter().map(|(file, why)| Finding {
         rule: &CONFIG_UNREADABLE,
         severity: CONFIG_UNREADABLE.severity,
-        file: file.clone(),
+        file: file.as_path().into(),
         tensor: None,
         coordinate: None,
         message: why.clone(),
@@ -44,6 +45,7 @@ pub(super) fn all<'a>(
         scales::of_matrix(&mut found, matrix);
         codes::of_matrix(&mut found, matrix);
     }
+    (0..model.tensors.len()).for_each(|index| codes::overflow_of_blocks(&mut found, index));
     scales::of_cache(&mut found);
     content::all(&mut found);
     if !model.is_partial {
@@ -107,7 +109,7 @@ impl<'a> Findings<'a> {
         message: String,
     ) {
         let reported = self.tensor(tensor);
-        let (file, tensor) = (reported.file.clone(), Some(reported.name().to_owned()));
+        let (file, tensor) = (Arc::clone(&reported.file), reported.described.name.clone());
         self.findings.push(Finding { rule, severity, file, tensor, coordinate, message });
     }
 

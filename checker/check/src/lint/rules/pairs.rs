@@ -42,8 +42,8 @@ fn tied(found: &mut Findings<'_>) {
             let rows = embedding.shape().first();
             let others =
                 model.tensors.iter().filter(|other| other.shape().contains(rows.unwrap_or(&0)));
-            let is_other = |name: &String| name.contains("head");
-            let has_other = others.count() > 1 || model.names.iter().any(is_other);
+            let mut names = model.names.iter();
+            let has_other = others.count() > 1 || names.any(|name| name.contains("head"));
             if embedding.shape().len() == 2 && !has_other {
                 let message = "there is no lm_head.weight, although the configuration says \
                                tie_word_embeddings false: loaders fill it with random numbers"
@@ -73,7 +73,7 @@ fn adapters(found: &mut Findings<'_>) {
             continue;
         };
         let other = name.replacen(own, other, 1);
-        if !model.names.contains(&other) {
+        if !model.names.contains(&*other) {
             let message =
                 format!("there is no {other}: loaders leave the adapter out, or refuse it");
             found.add(&PAIRS, index, None, message);

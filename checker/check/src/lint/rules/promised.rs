@@ -42,8 +42,10 @@ fn inputs(found: &mut Findings<'_>) {
 /// A KV cache of fp8 whose scales do not change needs them.
 fn cache(found: &mut Findings<'_>) {
     let model = found.model;
-    let is_scale = |name: &&String| CACHE.iter().any(|ending| name.ends_with(ending));
-    if !model.config.has_static_cache || model.names.iter().any(|name| is_scale(&name)) {
+    let mut names = model.names.iter();
+    if !model.config.has_static_cache
+        || names.any(|name| CACHE.iter().any(|ending| name.ends_with(ending)))
+    {
         return;
     }
     let mut keys = model.tensors.iter().enumerate();

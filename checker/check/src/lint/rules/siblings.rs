@@ -9,6 +9,7 @@ use crate::lint::finding::{
 };
 use crate::lint::layouts::{self, Matrix, Role, is_f8, is_integer};
 use crate::lint::model::{Model, ReportedTensor};
+use crate::lint::purpose::Purpose;
 use crate::lint::tensor_names::{of_all_experts, of_all_layers};
 use crate::model::Content;
 use nonfinite::Format;
@@ -240,7 +241,10 @@ fn orphans(found: &mut Findings<'_>) {
         } else {
             continue;
         };
-        found.add(&ORPHAN_SCALE, index, None, message.to_owned());
+        // Optimizers quantise their states, too.
+        if Purpose::of(tensor) != Purpose::State {
+            found.add(&ORPHAN_SCALE, index, None, message.to_owned());
+        }
     }
 }
 

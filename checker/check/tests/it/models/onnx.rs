@@ -218,7 +218,7 @@ fn external_data() {
 fn what_is_no_number_or_not_known() {
     let looked_at = |code, rest: &[Vec<u8>]| {
         let file = of_one(&tensor("w", code, &[1], rest));
-        check(&file, FileFormat::ONNX).tensors.remove(0).looked_at
+        check(&file, FileFormat::ONNX).tensors.remove(0).looked_at.clone()
     };
     for code in [2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 21, 22, 25, 26] {
         assert_eq!(looked_at(code, &[]), LookedAt::NotFloat, "{code}");

@@ -16,7 +16,7 @@ fn one(value: &[u8], storages: &[&[u8]]) -> Report {
 fn bad(value: &[u8]) -> Vec<String> {
     let report = one(value, &[]);
     let bad = report.tensors.iter().filter(|tensor| tensor.is_bad());
-    bad.map(|tensor| tensor.name.clone().unwrap()).collect()
+    bad.map(|tensor| tensor.name.as_deref().unwrap().to_owned()).collect()
 }
 
 #[test]

@@ -121,7 +121,7 @@ struct Machine<'a> {
 /// again and again.
 const MAX_NAMES: usize = 16;
 
-const CUT: Why = "the pickle is cut off";
+const CUT: Why = "the pickle is truncated: it is cut off";
 const UNDERFLOW: Why = "an object is missing on the stack";
 
 impl Machine<'_> {

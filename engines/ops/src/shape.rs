@@ -1,4 +1,4 @@
-//! ov::Dimension and ov::PartialShape.
+//! Shapes of which parts are unknown until a model runs.
 
 use core::fmt;
 use core::str::FromStr;
@@ -6,7 +6,8 @@ use core::str::FromStr;
 use crate::Excerpt;
 
 /// The known part of the size of a dimension: an interval (`ov::Dimension`). Text has the form of
-/// OpenVINO: `37`, `?`, `2..4`, `2..`, `..4`.
+/// OpenVINO: `37`, `?`, `2..4`, `2..`, `..4`. A dimension that ONNX gives a name (`dim_param`) or
+/// nothing is [`Dimension::DYNAMIC`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dimension {
     min: u64,
@@ -130,7 +131,7 @@ fn size(text: &str) -> Option<u64> {
     text.parse::<i64>().ok().filter(|_| digits).map(i64::unsigned_abs)
 }
 
-/// The known part of a shape (`ov::PartialShape`).
+/// The known part of a shape (`ov::PartialShape`, `TensorShapeProto` of ONNX).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PartialShape<'a> {
     /// The rank is unknown.
