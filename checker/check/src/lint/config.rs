@@ -32,7 +32,7 @@ pub(super) struct Config {
     /// The sizes of the model.
     pub(super) sizes: Sizes,
     /// The rank of an adapter, and those of modules of their own.
-    ranks: Option<(usize, Vec<(String, usize)>)>,
+    ranks: Option<(usize, Vec<(Named, usize)>)>,
 }
 
 /// How a module is quantised. What the configuration leaves out is None.
@@ -93,19 +93,22 @@ impl Config {
         let rank = config.get("r").and_then(number);
         if let Some(rank) = rank.filter(|_| config["peft_type"] == "LORA") {
             let own = config.get("rank_pattern").and_then(Value::as_object).into_iter().flatten();
-            let own = own.filter_map(|(name, rank)| Some((name.clone(), number(rank)?)));
+            let mut named = |name| Named::new([&*format!("re:{name}$")], &mut self.expressions);
+            let own = own.filter_map(|(name, rank)| Some((named(name), number(rank)?)));
             self.ranks = Some((rank, own.collect()));
         }
+    }
+
+    /// Whether the configuration is that of a LoRA adapter.
+    pub(super) fn is_lora(&self) -> bool {
+        self.ranks.is_some()
     }
 
     /// The rank of the adapter of a module.
     pub(super) fn rank(&self, module: &str) -> Option<usize> {
         let (rank, own) = self.ranks.as_ref()?;
-        let mut expressions = 0;
-        let named =
-            |name: &str| Named::new([&*format!("re:{name}$")], &mut expressions).matches(module);
-        let mut named = named;
-        Some(own.iter().find(|(name, _)| named(name)).map_or(*rank, |(_, rank)| *rank))
+        let own = own.iter().find(|(named, _)| named.matches(module));
+        Some(own.map_or(*rank, |(_, rank)| *rank))
     }
 
     fn quantization(&mut self, config: &Map<String, Value>) {

@@ -14,7 +14,8 @@ pub(super) fn all(found: &mut Findings<'_>, kin: &Kin<'_>) {
     let model = found.model;
     let largest = |index: &usize| model.tensors[*index].max_abs().map(|most| most.value.abs());
     for (_, all) in kin.iter().filter(|((_, shape), all)| shape.len() > 1 && all.len() > 2) {
-        let mut sizes: Vec<f64> = all.iter().filter_map(largest).collect();
+        let mut sizes: Vec<f64> =
+            all.iter().filter_map(largest).filter(|most| *most > 0.0).collect();
         sizes.sort_by(f64::total_cmp);
         let Some(&usual) = sizes.get(sizes.len().saturating_sub(1) / 2) else { continue };
         for &index in all {

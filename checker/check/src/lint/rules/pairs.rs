@@ -1,5 +1,7 @@
 //! Tensors that go together: the output matrix with the embedding, and the two matrices of LoRA.
 
+use std::collections::BTreeSet;
+
 use super::Findings;
 use crate::lint::finding::PAIRS;
 use crate::lint::model::ReportedTensor;
@@ -42,8 +44,9 @@ fn tied(found: &mut Findings<'_>) {
             let rows = embedding.shape().first();
             let others =
                 model.tensors.iter().filter(|other| other.shape().contains(rows.unwrap_or(&0)));
-            let mut names = model.names.iter();
-            let has_other = others.count() > 1 || names.any(|name| name.contains("head"));
+            let mut tensors = model.tensors.iter();
+            let has_other =
+                others.count() > 1 || tensors.any(|other| other.name().contains("head"));
             if embedding.shape().len() == 2 && !has_other {
                 let message = "there is no lm_head.weight, although the configuration says \
                                tie_word_embeddings false: loaders fill it with random numbers"
@@ -63,31 +66,38 @@ const ADAPTERS: [[&str; 2]; 4] = [
     ["lora.down", "lora.up"],
 ];
 
+/// The name of the other matrix, and the rank by the configuration if this is the first.
+fn pair(found: &Findings<'_>, name: &str) -> Option<(String, Option<usize>)> {
+    let mut roles = ADAPTERS.iter().flat_map(|[a, b]| [(*a, *b, true), (*b, *a, false)]);
+    let (own, other, is_first) = roles.find(|(own, _, _)| name.contains(own))?;
+    let module = name.split(own).next().unwrap_or_default().trim_end_matches('.');
+    let rank = found.model.config.rank(module).filter(|_| is_first);
+    Some((name.replacen(own, other, 1), rank))
+}
+
 /// Both matrices of LoRA are there, and have the rank of the configuration.
 fn adapters(found: &mut Findings<'_>) {
     let model = found.model;
-    for (index, tensor) in model.tensors.iter().enumerate() {
-        let name = tensor.name();
-        let mut roles = ADAPTERS.iter().flat_map(|[a, b]| [(*a, *b, true), (*b, *a, false)]);
-        let Some((own, other, is_a)) = roles.find(|(own, _, _)| name.contains(own)) else {
-            continue;
+    let named = model.tensors.iter().enumerate();
+    let pairs = named.filter_map(|(index, tensor)| Some((index, pair(found, tensor.name())?)));
+    let pairs: Vec<_> = pairs.collect();
+    let names: BTreeSet<&str> =
+        pairs.iter().map(|(index, _)| model.tensors[*index].name()).collect();
+    // Files with one matrix of all pairs are something else, unless a configuration says LoRA.
+    let are_pairs = model.config.is_lora()
+        || pairs.iter().any(|(_, (other, _))| names.contains(other.as_str()));
+    for (index, (other, said)) in pairs.iter().filter(|_| are_pairs) {
+        let rank = model.tensors[*index].shape().first();
+        let message = match (said, rank) {
+            _ if !names.contains(other.as_str()) => {
+                format!("there is no {other}: loaders leave the adapter out, or refuse it")
+            }
+            (Some(said), Some(rank)) if rank != said => format!(
+                "the rank {rank}, where adapter_config.json says {said}: loaders refuse it, or \
+                 scale it by the wrong rank"
+            ),
+            _ => continue,
         };
-        let other = name.replacen(own, other, 1);
-        if !model.names.contains(&*other) {
-            let message =
-                format!("there is no {other}: loaders leave the adapter out, or refuse it");
-            found.add(&PAIRS, index, None, message);
-            continue;
-        }
-        let module = &name[..name.find(own).unwrap_or(0)].trim_end_matches('.');
-        let (Some(said), Some(&rank)) = (model.config.rank(module), tensor.shape().first()) else {
-            continue;
-        };
-        if is_a && rank != said {
-            let message = format!(
-                "the rank {rank}, where adapter_config.json says {said}: loaders refuse it, or scale it by {said}"
-            );
-            found.add(&PAIRS, index, None, message);
-        }
+        found.add(&PAIRS, *index, None, message);
     }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::Findings;
 use crate::lint::finding::ASKED_FOR;
 use crate::lint::layouts::{CACHE, Matrix, Role};
+use crate::lint::model::ReportedTensor;
 use crate::lint::tensor_names::{expert_number, last, module};
 use crate::model::Content;
 
@@ -42,7 +43,7 @@ fn inputs(found: &mut Findings<'_>) {
 /// A KV cache of fp8 whose scales do not change needs them.
 fn cache(found: &mut Findings<'_>) {
     let model = found.model;
-    let mut names = model.names.iter();
+    let mut names = model.tensors.iter().map(ReportedTensor::name);
     if !model.config.has_static_cache
         || names.any(|name| CACHE.iter().any(|ending| name.ends_with(ending)))
     {
