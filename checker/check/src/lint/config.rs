@@ -64,7 +64,8 @@ impl Config {
             return Ok(());
         }
         self.was_read = true;
-        if whole.contains_key("model_type") {
+        // Those of transformers and diffusers.
+        if whole.contains_key("model_type") || whole.contains_key("_class_name") {
             self.sizes = Sizes::new(&whole);
         }
         let text_config = whole.get("text_config").and_then(Value::as_object);

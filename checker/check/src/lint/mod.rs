@@ -68,6 +68,7 @@ pub use finding::{Finding, RULES, Rule, Severity, rule};
 pub use suppression::{Suppression, SuppressionError};
 
 use crate::check::{report, tally};
+use crate::formats::gguf;
 use crate::formats::onnx::Quantised;
 use crate::input::{open, opened, url};
 use crate::model::reader::Contents;
@@ -80,6 +81,7 @@ use crate::work::{self, Plan, Tallies};
 use config::Config;
 use layouts::Role;
 use model::{Model, ReportedTensor};
+use sizes::Sizes;
 
 /// The configuration files of a model.
 const CONFIGS: [&str; 5] = [
@@ -185,7 +187,10 @@ impl Linter {
                 *kind = ByteKind::Codes;
             }
         }
-        Ok(File { folder, source, format, contents, kinds, onnx })
+        // The reader took the header.
+        let sizes = (format == FileFormat::GGUF)
+            .then(|| Sizes::of_gguf(&gguf::counts(&*source).unwrap_or_default()));
+        Ok(File { folder, source, format, contents, kinds, onnx, sizes })
     }
 
     /// Makes the report on a file, and keeps what rules need.
@@ -195,7 +200,8 @@ impl Linter {
         file: File,
         mut tallies: TensorTallies,
     ) -> Result<Report, Error> {
-        let File { folder, source, format, contents: Contents { tensors, .. }, onnx, .. } = file;
+        let File { folder, source, format, contents, onnx, sizes, .. } = file;
+        let Contents { tensors, .. } = contents;
         let report = report(&*source, format, &tensors, &mut tallies, &self.options)?;
         let is_of_model = |tensor: &Tensor| {
             !matches!(tensor.content, Content::Damaged(_) | Content::Unreadable(_))
@@ -208,6 +214,7 @@ impl Linter {
             models.push(Model::new(config.unwrap_or_default(), Vec::new()));
         }
         let model = &mut models[at];
+        model.sizes = model.sizes.take().or(sizes);
         model.note_shard(&path.to_string_lossy());
         model.names.extend(tensors.iter().filter_map(|tensor| tensor.name.clone()));
         let (of_file, unseen): (Arc<Path>, Arc<ByteTally>) = (path.into(), Arc::default());
@@ -261,6 +268,8 @@ struct File {
     kinds: Vec<ByteKind>,
     /// Of an ONNX model.
     onnx: Option<Quantised>,
+    /// Of a GGUF file.
+    sizes: Option<Sizes>,
 }
 
 /// A file whose data is not read.

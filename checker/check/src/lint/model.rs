@@ -10,6 +10,7 @@ use nonfinite::Format;
 
 use super::config::Config;
 use super::layouts::{self, Matrix};
+use super::sizes::Sizes;
 use crate::model::{ByteOrder, Content, Data, Extreme, ReadAt, Tensor, coordinate, swap_bytes};
 use crate::report::TensorReport;
 use crate::scan::{ByteTally, bits};
@@ -100,6 +101,11 @@ impl ReportedTensor {
             true
         });
         first.map(|first| (first, count))
+    }
+
+    /// Whether the shape is that of the weights: numbers, or blocks of GGUF.
+    pub(super) fn has_true_shape(&self) -> bool {
+        matches!(self.described.content, Content::Floats { .. } | Content::Blocks { .. })
     }
 
     /// The only number of the tensor. None if there are several.
@@ -215,6 +221,8 @@ impl Window<'_> {
 #[derive(Default)]
 pub(super) struct Model {
     pub(super) config: Arc<Config>,
+    /// The sizes that a file of the model has, and no configuration.
+    pub(super) sizes: Option<Sizes>,
     pub(super) tensors: Vec<ReportedTensor>,
     /// The names of the tensors, until the model is arranged.
     pub(super) names: HashSet<Arc<str>>,
@@ -232,6 +240,11 @@ impl Model {
     /// A model without tensors. `broken` are the files of its configuration that cannot be read.
     pub(super) fn new(config: Arc<Config>, broken: Vec<(PathBuf, String)>) -> Self {
         Self { config, broken, ..Self::default() }
+    }
+
+    /// The sizes of the model.
+    pub(super) fn sizes(&self) -> &Sizes {
+        self.sizes.as_ref().unwrap_or(&self.config.sizes)
     }
 
     /// Whether the model has a tensor of one of the names.

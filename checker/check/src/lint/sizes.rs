@@ -1,5 +1,7 @@
 //! The sizes of a model by its configuration: layers, experts, vocabulary, matrices.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 /// A part of a model: the text model, the vision tower, the decoder.
@@ -106,6 +108,28 @@ impl Sizes {
             sizes.kinds = kinds(whole, sizes.layers.unwrap_or(0));
         }
         sizes
+    }
+
+    /// The sizes in the metadata of GGUF: whole numbers and lengths of arrays, by key.
+    pub(super) fn of_gguf(counts: &BTreeMap<String, u64>) -> Self {
+        let number = |end: &str| {
+            let mut ending = counts.iter().filter(|(key, _)| key.ends_with(end));
+            let main = ending.find(|(key, _)| Part::of(key) == Part::Main);
+            main.and_then(|(_, number)| usize::try_from(*number).ok())
+        };
+        let (heads, hidden) = (number(".attention.head_count"), number(".embedding_length"));
+        let of_head = || hidden?.checked_div(heads?);
+        let length = number(".attention.key_length").or_else(of_head);
+        let rows = |heads: Option<usize>| heads?.checked_mul(length?);
+        Self {
+            layers: number(".block_count"),
+            experts: number(".expert_count").filter(|experts| *experts > 0),
+            tokens: number("tokenizer.ggml.tokens"),
+            queries: rows(heads),
+            keys: rows(number(".attention.head_count_kv")),
+            intermediate: number(".feed_forward_length"),
+            ..Self::default()
+        }
     }
 
     /// Whether the sizes are those of a part.

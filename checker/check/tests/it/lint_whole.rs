@@ -2,6 +2,7 @@
 //! of each, in which nothing is found.
 
 use crate::lint_model::{Tensor, assert_lines, change, file, lint_files, tensors};
+use crate::write::{Entry, gguf, string, u32_in, u64_in};
 
 /// The tensors of a layer of llama, of 4 queries and 2 keys for each of 8 columns.
 const LAYER: &str = "input_layernorm.weight 8
@@ -128,9 +129,9 @@ fn counts_of_the_configuration() {
     let model = llama(6);
     let said = config(r#", "num_hidden_layers": 6, "vocab_size": 32"#);
     let faults = format!(
-        "{} => error[count] model.layers.4.input_layernorm.weight: 1 layers are missing
+        "{} => error[count] model.layers.4.input_layernorm.weight: the last layer is 4
         + model.embed_tokens.weight BF16 24,8 0.5 => \
-            error[count] model.embed_tokens.weight: tokens from 24 on",
+            error[count] model.embed_tokens.weight: those from 24 on",
         without(&model, "layers.5.")
     );
     assert_faults("config.json", &said, &model, &faults);
@@ -153,6 +154,50 @@ fn counts_of_the_configuration() {
     let files = vec![("config.json", config("").into()), ("x.safetensors", file(&rank))];
     let found = "error[count] model.layers.0.mlp.gate_proj.weight: one of 2 ranks";
     assert_lines(&lint_files(&files), found);
+}
+
+/// GGUF says its counts itself.
+#[test]
+fn counts_of_gguf() {
+    let block = "attn_norm.weight 8\nattn_q.weight 8,8\nattn_k.weight 4,8\nffn_up.weight 16,8";
+    let sound = format!("token_embd.weight F32 3,8 0.5\n{}", layers("blk.", block, 4));
+    let lint = |counts: [(&str, usize); 2], fault: &str| {
+        let mut model = tensors(&sound.replace("BF16", "F32"));
+        change(&mut model, fault);
+        let entries = model.iter().map(|tensor| Entry {
+            name: &*tensor.name,
+            kind: 0,
+            shape: &*tensor.shape,
+            data: &*tensor.bytes,
+        });
+        let entries: Vec<_> = entries.collect();
+        let number = |(key, count): (&str, usize)| {
+            let count = u32::try_from(count).expect("few").to_le_bytes();
+            [&string(key, false)[..], &u32_in(4, false), &count].concat()
+        };
+        let tokens = [&u32_in(8, false)[..], &u64_in(3, false), &string("a", false).repeat(3)];
+        let tokens =
+            [&string("tokenizer.ggml.tokens", false)[..], &u32_in(9, false), &tokens.concat()];
+        let [a, b] = counts.map(number);
+        lint_files(&vec![("x.gguf", gguf(&entries, false, &[a, b, tokens.concat()]))])
+    };
+    let said = [("llama.block_count", 4), ("llama.expert_count", 0)];
+    assert_lines(&lint(said, ""), "");
+    for (said, fault, found) in [
+        (said, "- blk.2.attn_q.weight", "error[layers] blk.2.attn_k.weight: no blk.2.attn_q"),
+        (
+            [("llama.block_count", 5), said[1]],
+            "",
+            "error[count] blk.3.attn_k.weight: the last layer is 3",
+        ),
+        (
+            said,
+            "+ token_embd.weight F32 2,8 0.5",
+            "error[count] token_embd.weight: those from 2 on",
+        ),
+    ] {
+        assert_lines(&lint(said, fault), found);
+    }
 }
 
 #[test]

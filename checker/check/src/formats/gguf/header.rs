@@ -1,5 +1,6 @@
 //! The header of a GGUF file: its metadata, and how its fields are read.
 
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 
 use nonfinite::Format;
@@ -14,6 +15,8 @@ pub(super) struct Metadata {
     pub(super) floats: Vec<Tensor>,
     /// The files of the model.
     pub(super) parts: u64,
+    /// Whole numbers, and the lengths of arrays, by key.
+    pub(super) counts: BTreeMap<String, u64>,
 }
 
 impl Metadata {
@@ -43,6 +46,12 @@ impl Metadata {
             _ => (kind, None),
         };
         let Some((dtype, format)) = float(kind) else {
+            if let (UINT32, None) = (kind, count) {
+                let number = header.u32("metadata")?.into();
+                self.counts.insert(source::text(&key), number);
+                return Ok(());
+            }
+            self.counts.extend(count.map(|count| (source::text(&key), count)));
             return header.values(kind, count, &mut io::sink());
         };
         let mut values = Vec::new();

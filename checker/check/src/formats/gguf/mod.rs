@@ -16,6 +16,7 @@
 
 mod header;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
@@ -24,8 +25,8 @@ use self::header::{Header, Metadata};
 use crate::formats::ggml_types::{self, Kind};
 use crate::formats::opaque;
 use crate::model::reader::{Read, Reader, Refused, repeated, truncated};
-use crate::model::source::exists;
-use crate::model::{ByteOrder, Content, Data, FileFormat, Tensor};
+use crate::model::source::{Sequence, exists};
+use crate::model::{ByteOrder, Content, Data, FileFormat, ReadAt, Tensor};
 
 impl FileFormat {
     /// GGUF; see [`gguf`](crate::formats::gguf).
@@ -59,29 +60,8 @@ fn read(
     length: usize,
     path: Option<&Path>,
 ) -> Result<Vec<Tensor>, Refused> {
-    let mut header = Header { stream, read: 0, order: ByteOrder::Little };
-    if header.take::<4>("header")? != *MAGIC {
-        return Err("not a GGUF file".into());
-    }
-    let version = header.u32("header")?;
-    // In the other byte order, the version is a multiple of 2^24.
-    if version & 0xFFFF == 0 {
-        header.order = ByteOrder::Big;
-    }
-    let version = if header.order == ByteOrder::Big { version.swap_bytes() } else { version };
-    if !(2..=3).contains(&version) {
-        return Err(format!("GGUF version {version} is not known").into());
-    }
-    let (count, values) = (header.u64("header")?, header.u64("header")?);
-    if values > MAX_VALUES {
-        let why = format!("{values} metadata values, more than {MAX_VALUES}");
-        return Err(format!("bad GGUF header: {why}").into());
-    }
-    let mut metadata = Metadata { alignment: ALIGNMENT, floats: Vec::new(), parts: 1 };
-    for _ in 0..values {
-        metadata.read(&mut header)?;
-    }
-    let Metadata { alignment, floats, parts } = metadata;
+    let (mut header, metadata, count) = metadata(stream)?;
+    let Metadata { alignment, floats, parts, .. } = metadata;
     // Without capacity, since the count may be false.
     let mut infos = Vec::new();
     for _ in 0..count {
@@ -103,6 +83,40 @@ fn read(
     }
     tensors.extend(path.and_then(|path| missing_parts(path, parts)));
     Ok(tensors)
+}
+
+/// The whole numbers in the metadata of a file, and the lengths of arrays there, by key.
+pub(crate) fn counts(source: &dyn ReadAt) -> Result<BTreeMap<String, u64>, Refused> {
+    let mut stream = io::BufReader::new(Sequence::new(source, 0));
+    metadata(&mut stream).map(|(_, metadata, _)| metadata.counts)
+}
+
+/// Reads up to the end of the metadata. Returns the number of tensors, too.
+fn metadata(stream: &mut dyn io::Read) -> Result<(Header<'_>, Metadata, u64), Refused> {
+    let mut header = Header { stream, read: 0, order: ByteOrder::Little };
+    if header.take::<4>("header")? != *MAGIC {
+        return Err("not a GGUF file".into());
+    }
+    let version = header.u32("header")?;
+    // In the other byte order, the version is a multiple of 2^24.
+    if version & 0xFFFF == 0 {
+        header.order = ByteOrder::Big;
+    }
+    let version = if header.order == ByteOrder::Big { version.swap_bytes() } else { version };
+    if !(2..=3).contains(&version) {
+        return Err(format!("GGUF version {version} is not known").into());
+    }
+    let (count, values) = (header.u64("header")?, header.u64("header")?);
+    if values > MAX_VALUES {
+        let why = format!("{values} metadata values, more than {MAX_VALUES}");
+        return Err(format!("bad GGUF header: {why}").into());
+    }
+    let mut metadata =
+        Metadata { alignment: ALIGNMENT, floats: Vec::new(), parts: 1, counts: BTreeMap::new() };
+    for _ in 0..values {
+        metadata.read(&mut header)?;
+    }
+    Ok((header, metadata, count))
 }
 
 /// The parts of a model that are not beside the file, if it is one of several. The names are those

@@ -17,7 +17,7 @@ pub(super) fn all(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
 
 /// The last layers are missing.
 fn layers(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
-    let sizes = &found.model.config.sizes;
+    let sizes = found.model.sizes();
     let of = |part: Part| {
         let mut of_part =
             stacks.iter().filter(|(prefix, _)| is_stack(prefix) && Part::of(prefix) == part);
@@ -32,20 +32,19 @@ fn layers(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
         if part == Part::Encoder && prefix.contains("block") && of(Part::Decoder).0.is_none() {
             continue;
         }
-        let (said, key) = match part {
+        let said = match part {
             Part::Decoder if sizes.has_head && sizes.decoder_layers.is_some() => {
-                (sizes.decoder_layers, "decoder_layers")
+                sizes.decoder_layers
             }
             Part::Decoder if has_main || sizes.decoder_layers.is_some() => continue,
-            _ => (sizes.layers, "num_hidden_layers"),
+            _ => sizes.layers,
         };
         let last = layers.last_key_value();
         let (Some(said), Some((&last, of_last))) = (said, last) else { continue };
         let Some(&index) = of_last.values().next().filter(|_| last + 1 < said) else { continue };
         let message = format!(
-            "the last layer, although the configuration says {key} {said}: {} layers are missing, \
-             and loaders fill them with random numbers, or refuse the model",
-            said - last - 1
+            "the last layer is {last}, although the configuration says {said} layers: loaders fill \
+             the others with random numbers, or refuse the model"
         );
         found.add(&COUNT, index, None, message);
     }
@@ -53,7 +52,7 @@ fn layers(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
 
 /// Experts that no layer has.
 fn experts(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
-    let Some(said) = found.model.config.sizes.experts else { return };
+    let Some(said) = found.model.sizes().experts else { return };
     let mut most: Option<(usize, usize)> = None;
     for (_, layers) in stacks.iter().filter(|(prefix, _)| Part::of(prefix) != Part::Other) {
         for (rest, &index) in layers.values().flatten() {
@@ -82,7 +81,7 @@ fn experts(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
 
 /// Tokens without a row in the embedding.
 fn tokens(found: &mut Findings<'_>) {
-    let sizes = &found.model.config.sizes;
+    let sizes = found.model.sizes();
     let embeddings = found.model.tensors.iter().enumerate();
     let of = |part: Part| {
         let is = move |(_, tensor): &(usize, &ReportedTensor)| {
@@ -92,12 +91,11 @@ fn tokens(found: &mut Findings<'_>) {
     };
     let found_one = of(Part::Main).or_else(|| of(Part::Decoder));
     let (Some(said), Some((index, tensor))) = (sizes.tokens, found_one) else { return };
-    if let (&[rows, _], Some(_)) = (tensor.shape(), tensor.format())
+    if let (&[rows, _], true) = (tensor.shape(), tensor.has_true_shape())
         && rows < said
     {
         let message = format!(
-            "{rows} rows, although the configuration says vocab_size {said}: tokens from {rows} on \
-             have none"
+            "{rows} rows, although the configuration says {said} tokens: those from {rows} on have none"
         );
         found.add(&COUNT, index, None, message);
     }
@@ -105,20 +103,22 @@ fn tokens(found: &mut Findings<'_>) {
 
 /// Every layer is one rank of tensor parallelism: its matrices have a part of the rows.
 fn ranks(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
-    let sizes = &found.model.config.sizes;
+    let sizes = found.model.sizes();
     for (_, layers) in stacks.iter().filter(|(prefix, _)| Part::of(prefix) == Part::Main) {
         for layer in layers.values() {
             let model = found.model;
             // How many times the rows are those that the configuration says.
             let times = layer.iter().filter_map(|(rest, &index)| {
                 let tensor = &model.tensors[index];
-                let (said, _) = rows_of(sizes, rest).zip(tensor.format())?;
+                let said = rows_of(sizes, rest).filter(|_| tensor.has_true_shape())?;
                 let rows = *tensor.shape().first().filter(|_| tensor.shape().len() == 2)?;
                 Some((index, said.checked_div(rows).filter(|times| times * rows == said)))
             });
             let times: Vec<_> = times.collect();
             let Some((index, Some(count))) = times.first().copied() else { continue };
-            let has_queries = layer.keys().any(|rest| rest.ends_with("q_proj.weight"));
+            let has_queries = layer
+                .keys()
+                .any(|rest| rest.ends_with("q_proj.weight") || rest.ends_with("attn_q.weight"));
             let is_rank = count > 1 && times.len() > 1 && has_queries;
             if is_rank && times.iter().all(|(_, times)| *times == Some(count)) {
                 let message = format!(
@@ -134,9 +134,11 @@ fn ranks(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
 /// The rows of a projection by the configuration.
 fn rows_of(sizes: &Sizes, rest: &str) -> Option<usize> {
     match last(rest.strip_suffix(".weight")?) {
-        "q_proj" => sizes.queries,
-        "k_proj" | "v_proj" => sizes.keys,
-        "gate_proj" | "up_proj" if !rest.contains("expert") => sizes.intermediate,
+        "q_proj" | "attn_q" => sizes.queries,
+        "k_proj" | "v_proj" | "attn_k" | "attn_v" => sizes.keys,
+        "gate_proj" | "up_proj" | "ffn_gate" | "ffn_up" if !rest.contains("expert") => {
+            sizes.intermediate
+        }
         _ => None,
     }
 }

@@ -70,7 +70,7 @@ fn lacking(found: &mut Findings<'_>, prefix: &str, layers: &Layers<'_>) {
     const KINDS: usize = 8;
     let model = found.model;
     let is_main = Part::of(prefix) != Part::Other;
-    let said = |number| if is_main { model.config.sizes.kind(number) } else { "" };
+    let said = |number| if is_main { model.sizes().kind(number) } else { "" };
     let mut kinds: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (&number, layer) in layers {
         let names: Vec<&str> = layer.keys().copied().collect();
@@ -159,7 +159,7 @@ fn without(name: &str) -> &'static str {
 fn shapes(found: &mut Findings<'_>, prefix: &str, layers: &Layers<'_>, kin: &Kin<'_>) {
     let ((_, names), numbers) = kin;
     let model = found.model;
-    if numbers.len() < 4 || model.config.sizes.is_pruned {
+    if numbers.len() < 4 || model.sizes().is_pruned {
         return;
     }
     for name in names {

@@ -17,7 +17,7 @@ pub(super) fn all(found: &mut Findings<'_>) {
 /// The output matrix is the embedding if the configuration says so, and is there otherwise.
 fn tied(found: &mut Findings<'_>) {
     let model = found.model;
-    let sizes = &model.config.sizes;
+    let sizes = model.sizes();
     let Some(is_tied) = sizes.is_tied else { return };
     let find = |is: fn(&str) -> bool| {
         let is =
