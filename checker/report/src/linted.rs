@@ -20,6 +20,8 @@ pub struct Linted {
     pub no_format: Vec<PathBuf>,
     /// Counts over the files. Errors are what is bad.
     pub summary: Summary,
+    /// Whether only headers were read. The document says that not everything was looked at.
+    pub headers: bool,
 }
 
 impl Linted {
@@ -48,13 +50,13 @@ impl Linted {
         // Files without a tensor are no all-clear.
         let is_nothing = summary.totals.tensors == 0 && summary.failed == 0;
         summary.unknown = summary.unknown.max(usize::from(is_nothing));
-        Self { findings, allowed, files, no_format, summary }
+        Self { findings, allowed, files, no_format, summary, headers: false }
     }
 
     /// The document of `nonfinite lint --json`, without the line feed at the end.
     #[must_use]
     pub fn json(&self) -> String {
-        lint::document(&self.findings, &self.files, &self.no_format)
+        lint::document(&self.findings, &self.files, &self.no_format, !self.headers)
     }
 
     /// The page of `nonfinite lint --html`.

@@ -176,6 +176,7 @@ impl Run {
             self.findings.as_deref().unwrap_or_default(),
             &self.files,
             &self.searched.no_format,
+            true,
         )
     }
 

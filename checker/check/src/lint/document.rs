@@ -41,19 +41,20 @@ struct File<'a> {
 }
 
 /// A run of lint as one document: the findings, each file that was checked, and the files of no
-/// known format in folders.
+/// known format in folders. `has_numbers` is whether more than the headers was read.
 #[must_use]
 pub fn document(
     findings: &[Finding],
     files: &[(PathBuf, Result<Report, Error>)],
     no_format: &[PathBuf],
+    has_numbers: bool,
 ) -> String {
     let count = |severity| findings.iter().filter(|found| found.severity == severity).count();
     let files: Vec<_> = files
         .iter()
         .map(|(path, result)| File {
             path: path.to_string_lossy().into_owned(),
-            complete: result.as_ref().is_ok_and(Report::is_complete),
+            complete: has_numbers && result.as_ref().is_ok_and(Report::is_complete),
             error: result.as_ref().err().map(Error::to_string),
             not_looked_at: NotLookedAt::all(result),
         })
@@ -63,7 +64,7 @@ pub fn document(
         version: PROGRAM,
         errors: count(Severity::Error),
         warnings: count(Severity::Warning),
-        complete: files.iter().all(|file| file.complete),
+        complete: has_numbers && files.iter().all(|file| file.complete),
         findings: findings
             .iter()
             .map(|found| Entry {

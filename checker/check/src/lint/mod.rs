@@ -124,7 +124,8 @@ impl Linter {
     }
 
     /// As [`Linter::check`], without the numbers: only names, dtypes, shapes and the configuration
-    /// are looked at. A URL of a model of 400 GB takes some MB.
+    /// are looked at. A URL of a model of 400 GB takes some MB. The report has the tensors, and
+    /// nothing of their numbers.
     ///
     /// # Errors
     /// Those of [`Linter::check`].

@@ -159,7 +159,7 @@ pub struct Lint {
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, value_parser = page)]
     pub html: Option<PathBuf>,
     /// Look at names, shapes and the configuration only: of URLs some MB are read
-    #[arg(long)]
+    #[arg(long, conflicts_with = "html")]
     pub headers: bool,
     /// List the rules
     #[arg(long)]

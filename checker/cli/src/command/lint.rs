@@ -58,7 +58,8 @@ fn check_and_print(arguments: &Lint, out: &mut impl Write) -> Result<u8, u8> {
     let _ = inputs.finish(&mut take);
     session.end_of_checks()?;
     let (findings, no_format) = (linter.findings(), inputs.searched.no_format);
-    let linted = Linted::new(findings, &arguments.allow, arguments.least(), files, no_format);
+    let mut linted = Linted::new(findings, &arguments.allow, arguments.least(), files, no_format);
+    linted.headers = arguments.headers;
     complain_of(&linted, arguments.quiet);
     session.write_page(|| linted.page())?;
     let status = linted.summary.status(arguments.limits.strict);
@@ -124,10 +125,13 @@ fn print(
         }
     }
     let of = |severity| findings.iter().filter(|found| found.severity == severity).count();
+    let bytes = match linted.headers {
+        true => "headers only".to_owned(),
+        false => count(summary.totals.bytes, "byte"),
+    };
     let mut line = format!(
-        "linted {}, {} in {:.3} s: {}, {}",
+        "linted {}, {bytes} in {:.3} s: {}, {}",
         count(summary.totals.tensors, "tensor"),
-        count(summary.totals.bytes, "byte"),
         session.start.elapsed().as_secs_f64(),
         count(of(Severity::Error), "error"),
         count(of(Severity::Warning), "warning"),

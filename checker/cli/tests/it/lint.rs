@@ -47,9 +47,10 @@ type Case = ([f32; 2], &'static [&'static str], i32, &'static [&'static str], &'
 
 #[test]
 fn findings_and_status() {
-    let cases: [Case; 9] = [
+    let cases: [Case; 10] = [
         (SOUND, &["."], 0, &[LEFT], ": 0 errors, 1 warning"),
         (BAD, &["."], 1, &[ZERO, LEFT], ": 1 error, 1 warning"),
+        (BAD, &[".", "--headers"], 0, &[LEFT], ": 0 errors, 1 warning"),
         (BAD, &[".", "--warnings", "off"], 1, &[ZERO], ": 1 error, 0 warnings"),
         (
             BAD,

@@ -247,8 +247,9 @@ pub(super) const CACHE: [&str; 2] = [".k_scale", ".v_scale"];
 
 /// Whether a tensor of this name is the state of a quantiser, which no loader reads.
 pub(super) fn is_left_over(name: &str) -> bool {
-    // The state has names such as `weight_quantizer._amax`. A vector quantizer is a module.
-    name.contains("_quantizer._") || name.ends_with("_amax") || name.ends_with("_double_scale")
+    // A vector quantizer is a module of models that have a codebook.
+    let is_quantiser = name.contains("_quantizer.") && !name.contains("vector_quantizer.");
+    is_quantiser || name.ends_with("_amax") || name.ends_with("_double_scale")
 }
 
 /// Whether a tensor of this name is a scale, in any layout. None if it is one in some models only.
