@@ -30,7 +30,11 @@ pub(super) fn stacks<'a>(found: &Findings<'a>) -> Stacks<'a> {
         // Only the first layer of T5 has a bias of positions.
         let is_of_all =
             Purpose::of(tensor) == Purpose::Weight && !name.contains("relative_attention_bias");
-        if let Some((prefix, number, rest)) = layer(name).filter(|_| is_of_all) {
+        // A number behind the first is that of a block in a stage, and stages differ.
+        let is_layer = |rest: &str| {
+            is_of_all && !rest[1.min(rest.len())..].starts_with(|char: char| char.is_ascii_digit())
+        };
+        if let Some((prefix, number, rest)) = layer(name).filter(|(_, _, rest)| is_layer(rest)) {
             stacks.entry(prefix).or_default().entry(number).or_default().insert(rest, index);
         }
     }
@@ -162,7 +166,8 @@ fn shapes(found: &mut Findings<'_>, prefix: &str, layers: &Layers<'_>, kin: &Kin
     if numbers.len() < 4 || model.sizes().is_pruned {
         return;
     }
-    for name in names {
+    // Ranks of adapters may differ.
+    for name in names.iter().filter(|name| !name.contains("lora")) {
         let of = |number: &usize| layers[number][name];
         let mut shapes: BTreeMap<&[usize], Vec<usize>> = BTreeMap::new();
         for index in numbers.iter().map(of) {
