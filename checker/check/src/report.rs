@@ -168,8 +168,9 @@ impl TensorReport {
         let kinds = found.as_ref().map(|of_kind| of_kind.count > 0);
         let bad = options.bad(&tensor.description, kinds);
         let name = tensor.description.name.as_deref().unwrap_or_default();
-        let mask = mask
-            .of_mask(&tensor.content, tensor.elements)
+        let number = mask.of_mask(&tensor.content, tensor.elements);
+        let mask = number
+            .filter(|_| !tensor.description.is_weight())
             .filter(|number| !bad.is_empty() || number.is_finite() && !options.allows_large(name));
         Self {
             mask,
@@ -179,7 +180,7 @@ impl TensorReport {
                 Stats { max_abs: None, .. } => Arc::clone(&NO_STATS),
                 stats => stats.map(|peak| extreme_of(&tensor, peak)).into(),
             }),
-            large: large_of(&tensor, &finite, options).map(Box::new),
+            large: large_of(&tensor, &finite, options, mask.is_some()).map(Box::new),
             elements: tensor.elements,
             bytes: tensor.bytes,
             looked_at,
@@ -239,14 +240,19 @@ impl TensorReport {
     }
 }
 
-fn large_of(tensor: &FullDescription, finite: &FiniteTally, options: &Options) -> Option<Large> {
+fn large_of(
+    tensor: &FullDescription,
+    finite: &FiniteTally,
+    options: &Options,
+    is_mask: bool,
+) -> Option<Large> {
     let (bound, largest) = (options.max_abs?, finite.stats.max_abs?);
     let name = tensor.description.name.as_deref().unwrap_or_default();
     let large = || Large {
         count: finite.large,
         bound,
         largest: extreme_of(tensor, largest),
-        is_allowed: options.allows_large(name),
+        is_allowed: is_mask || options.allows_large(name),
     };
     (finite.large > 0).then(large)
 }

@@ -71,34 +71,20 @@ pub fn read(bytes: &[u8]) -> Result<Archive, Refused> {
 }
 
 /// How an archive is truncated: its end is missing, where the directory and a record of 22 bytes
-/// are. The headers of members before say how many bytes are missing, if they have lengths.
+/// are.
 fn cut(bytes: &[u8]) -> Option<String> {
-    const MEMBER: &[u8] = b"PK\x03\x04";
-    let missing = |end: usize, what: &str| {
-        (end > bytes.len()).then(|| truncated(bytes.len() as u64, end as u64, what))
-    };
-    if let Some(record) = bytes.windows(4).rposition(|window| window == b"PK\x05\x06") {
-        return missing(record + 22, "its last record ends behind the file");
-    }
-    let mut at = 0;
-    while let Some(header) = bytes.get(at..).filter(|rest| rest.starts_with(MEMBER)) {
-        let number = |range: Range<usize>| {
-            let bytes = header.get(range)?.iter().rev();
-            Some(bytes.fold(0, |number: usize, &byte| number << 8 | usize::from(byte)))
-        };
-        let lengths = number(26..28).zip(number(28..30));
-        // A length of 64 bits is in the first of more fields, behind the name.
-        let long = |name| number(name + 42..name + 50);
-        let Some((name, more)) = lengths else { break };
-        let size = number(18..22).filter(|&size| size < 0xFFFF_FFFF).or_else(|| long(name));
-        at = size.unwrap_or(0).saturating_add(at + 30 + name + more);
-        if let Some(why) = missing(at, "a member ends behind the file") {
-            return Some(why);
+    let record = bytes.windows(4).rposition(|window| window == b"PK\x05\x06");
+    let length = bytes.len();
+    match record.map(|start| start + 22) {
+        Some(end) if end > length => {
+            Some(truncated(length as u64, end as u64, "its last record ends behind the file"))
         }
+        None if bytes.starts_with(b"PK\x03\x04") => {
+            let why = "its directory is missing, which stands at the end of an archive";
+            Some(format!("truncated: the file has {length} bytes, and {why}"))
+        }
+        _ => None,
     }
-    let why = "its directory is missing, which stands at the end of an archive";
-    let is_archive = bytes.starts_with(MEMBER);
-    is_archive.then(|| format!("truncated: the file has {} bytes, and {why}", bytes.len()))
 }
 
 /// Whether an archive without a comment seems to end before another archive.

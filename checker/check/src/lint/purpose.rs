@@ -2,6 +2,7 @@
 
 use super::model::ReportedTensor;
 use super::tensor_names::{is_trained, last, module};
+use crate::model::{last_part, words};
 
 /// What a tensor is to its model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,24 +22,28 @@ pub(super) enum Purpose {
 impl Purpose {
     pub(super) fn of(tensor: &ReportedTensor) -> Self {
         let (name, shape) = (tensor.name(), tensor.shape());
-        let is_weight = name.ends_with("weight") || name.ends_with(".bias") && shape.len() < 2;
+        let has_word = |is: fn(&str) -> bool| words(last_part(name)).any(is);
         let hides = || {
             let ends = tensor.min().zip(tensor.max());
             let ends = ends.map(|(least, most)| (least.value, most.value));
             ends.is_some_and(|(least, most)| least <= -1e4 && (most == 0.0 || most <= -1e4))
                 || tensor.report.mask.is_some()
         };
-        if is_state(name) {
+        if is_state(tensor) {
             Self::State
-        } else if is_weight {
+        } else if tensor.described.is_weight() {
             // Converters to GGUF call the tables of positions weights.
             let is_table = last(module(name)).starts_with("rope_f");
             if is_table { Self::Buffer } else { Self::Weight }
-        } else if words(last(name)).any(is_of_mask) || hides() && !is_trained(name) {
+        } else if has_word(is_of_mask) || hides() && !is_trained(name) {
             Self::Mask
-        } else if words(last(name)).any(is_of_bound) {
+        } else if has_word(is_of_table) {
+            Self::Buffer
+        } else if shape.len() > 1 {
+            Self::Weight
+        } else if has_word(is_of_bound) {
             Self::Bound
-        } else if words(last(name)).any(is_of_buffer) {
+        } else if has_word(is_of_count) {
             Self::Buffer
         } else {
             Self::Weight
@@ -46,24 +51,22 @@ impl Purpose {
     }
 }
 
-/// The words of a name: `inv` and `freq` of `inv_freq`.
-fn words(name: &str) -> impl Iterator<Item = &str> {
-    name.split(|char: char| !char.is_ascii_alphanumeric())
-}
-
-/// Whether a name is that of a state of an optimizer: it says so, or has `exp_avg`, or a `state`
+/// Whether a tensor is the state of an optimizer: its name says so, or has `exp_avg`, or a `state`
 /// with the number of a parameter behind.
-fn is_state(name: &str) -> bool {
+fn is_state(tensor: &ReportedTensor) -> bool {
+    let (name, is_weight) = (tensor.name(), tensor.described.is_weight());
     let mut before = "";
-    words(name).any(|word| {
+    let is_of_optimizer = words(name).any(|word| {
         let is_pair = match std::mem::replace(&mut before, word) {
             "exp" => word == "avg",
             "opt" => word == "state",
-            "state" => word.starts_with(|char: char| char.is_ascii_digit()),
+            "state" => !is_weight && word.starts_with(|char: char| char.is_ascii_digit()),
             _ => false,
         };
-        is_pair || matches!(word, "optim" | "optimizer" | "optimizers" | "OPTIMIZER" | "momentum")
-    })
+        is_pair || matches!(word, "optim" | "optimizer" | "optimizers" | "OPTIMIZER")
+    });
+    // A `momentum_encoder` is a part of a model.
+    is_of_optimizer || name.split('.').any(|part| part == "momentum" || part == "momentum_buffer")
 }
 
 fn is_of_mask(word: &str) -> bool {
@@ -75,11 +78,19 @@ fn is_of_bound(word: &str) -> bool {
 }
 
 #[rustfmt::skip]
-fn is_of_buffer(word: &str) -> bool {
+fn is_of_table(word: &str) -> bool {
     matches!(
         word,
-        "freq" | "freqs" | "cis" | "cos" | "sin" | "rope" | "rotary" | "sigmas" | "betas"
-            | "cumprod" | "timesteps" | "variance" | "window" | "bins" | "running" | "tracked"
+        "freq" | "freqs" | "cis" | "cos" | "sin" | "rope" | "rotary" | "cumprod" | "cluster"
+    )
+}
+
+/// Words of statistics and counters. They have at most one axis.
+#[rustfmt::skip]
+fn is_of_count(word: &str) -> bool {
+    matches!(
+        word,
+        "sigmas" | "betas" | "timesteps" | "variance" | "window" | "bins" | "running" | "tracked"
             | "count" | "counts" | "counter" | "num" | "size" | "step" | "steps" | "updates"
             | "usage" | "total" | "seen" | "bounds" | "boundaries" | "edges"
     )

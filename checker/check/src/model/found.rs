@@ -124,6 +124,6 @@ pub struct Large {
     pub bound: f64,
     /// The maximum magnitude, without its sign.
     pub largest: Extreme,
-    /// Whether they are allowed, and do not make the tensor bad.
+    /// Whether they are allowed, or those of a mask, and do not make the tensor bad.
     pub is_allowed: bool,
 }

@@ -39,5 +39,5 @@ pub use reason::Reason;
 pub use rounded::rounded;
 pub(crate) use source::Input;
 pub use source::{Opener, ReadAt, Reads, Source, open_files_by};
-pub(crate) use tensor::{Content, FullDescription, Layout, Tensor, coordinate};
+pub(crate) use tensor::{Content, FullDescription, Layout, Tensor, coordinate, last_part, words};
 pub use tensor::{Description, Storage};

@@ -60,6 +60,27 @@ impl Description {
         }
         Some(title)
     }
+
+    /// Whether the name says that the tensor is trained: a weight, or a bias of one axis. Its large
+    /// numbers hide nothing, so the tensor is no mask.
+    pub(crate) fn is_weight(&self) -> bool {
+        let name = self.name.as_deref().unwrap_or_default();
+        name.ends_with("weight")
+            || last_part(name) == "bias" && self.shape.len() < 2
+            || words(last_part(name)).any(|word| {
+                matches!(word, "weights" | "kernel" | "embed" | "embedding" | "token" | "proj")
+            })
+    }
+}
+
+/// The last part of a name, with dots or slashes between parts.
+pub(crate) fn last_part(name: &str) -> &str {
+    name.rsplit(['.', '/']).next().unwrap_or(name)
+}
+
+/// The words of a name: `inv` and `freq` of `inv_freq`.
+pub(crate) fn words(name: &str) -> impl Iterator<Item = &str> {
+    name.split(|char: char| !char.is_ascii_alphanumeric())
 }
 
 /// A tensor as a reader returns it: its description, and the place of its data.

@@ -231,63 +231,8 @@ mod tests {
     use nonfinite::Format;
 
     use super::*;
-    use crate::model::{ByteOrder, Decode, Reads};
+    use crate::model::{ByteOrder, Decode};
     use crate::scan::Target;
-
-    /// Bytes on a server.
-    #[derive(Debug)]
-    struct Far;
-
-    const READS: Reads = Reads { step: 8 << 20, gap: 256 << 10, at_once: 16 };
-
-    impl ReadAt for Far {
-        fn length(&self) -> usize {
-            usize::MAX
-        }
-
-        fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
-            out.iter_mut().zip(at..).for_each(|(byte, at)| *byte = at as u8);
-            Ok(())
-        }
-
-        fn reads(&self) -> Reads {
-            READS
-        }
-    }
-
-    /// Pieces of a file share a read up to its length, across short gaps.
-    #[test]
-    fn pieces_that_are_read_together() {
-        let content =
-            Content::Floats { format: Format::F8E5M2, parts: 1, order: ByteOrder::NATIVE };
-        let groups = |source: &dyn ReadAt, ranges: &[Range<usize>]| {
-            let data: Vec<_> = ranges.iter().cloned().map(Data::Input).collect();
-            let open = |index: usize| {
-                let piece =
-                    Piece { of: Target::Tensor(index), start: 0, length: ranges[index].len() };
-                let whole = Whole::Tensor(&content, &data[index]);
-                let (asked, kind) = Default::default();
-                OpenPiece { piece, source, name: "", whole, asked, kind }
-            };
-            let (groups, at_once) = groups(ranges.len(), open);
-            for group in &groups {
-                let mut buffer = Vec::new();
-                let window = window(group, open, &mut buffer).expect("bytes");
-                let first = ranges[group.start].start;
-                assert_eq!(window.is_none(), source.in_memory().is_some());
-                assert!(window.is_none_or(|(bytes, at)| at == first && bytes[0] == first as u8));
-            }
-            (groups.into_iter().map(|group| group.len()).collect::<Vec<_>>(), at_once)
-        };
-        let (mega, Reads { gap, step, at_once }) = (1 << 20, READS);
-        let two = |gap: usize| [3..mega, mega + gap..2 * mega];
-        assert_eq!(groups(&Far, &two(gap)), (vec![2], at_once));
-        assert_eq!(groups(&Far, &two(gap + 1)), (vec![1, 1], at_once));
-        assert_eq!(groups(&Far, &[5..step, step..step + 5, step + 5..step + 6]), (vec![2, 1], 16));
-        // Backwards, the same bytes twice, and bytes that are in memory.
-        assert_eq!(groups(&Far, &[9..12, 0..9, 0..9]), (vec![1, 1, 1], at_once));
-        assert_eq!(groups(&&[0; 12][..], &[0..9, 9..12]), (vec![1, 1], 1));
-    }
 
     /// A map. Counts how often it was released as a whole.
     #[derive(Debug, Default)]

@@ -255,8 +255,6 @@ pub(super) fn ends_early(missing: usize) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Scales;
-    use crate::scan::tally::KindTally;
 
     fn units(content: &Content, first: usize) -> Units<'_> {
         Units { name: "", content, first }
@@ -264,43 +262,6 @@ mod tests {
 
     fn f32s() -> Content {
         Content::Floats { format: Format::F32, parts: 1, order: ByteOrder::NATIVE }
-    }
-
-    /// Blocks of Q8_0 of ggml: a scale and 32 weights.
-    fn scales(order: ByteOrder) -> Content {
-        static BLOCKS: Blocks = Blocks {
-            name: "",
-            elements: 32,
-            bytes: 34,
-            format: Format::F16,
-            scales: Scales::At(&[("d", 0)]),
-        };
-        Content::Blocks { blocks: &BLOCKS, order }
-    }
-
-    /// A NaN in each byte order, in the last of many blocks.
-    #[test]
-    fn blocks_of_both_orders() {
-        let count = 10_000;
-        for (order, nan) in [(ByteOrder::Little, [1, 0x7E]), (ByteOrder::Big, [0x7E, 1])] {
-            for blocks in [count, count - 1] {
-                let mut bytes = vec![0; 34 * count];
-                bytes[34 * (count - 1)..][..2].copy_from_slice(&nan);
-                let bytes = &bytes[..34 * blocks];
-                for stats in [false, true] {
-                    let options = Options { stats, ..Options::default() };
-                    let mut scanner = Scanner::new(options.asked());
-                    let mut stream = bytes;
-                    let content = scales(order);
-                    let of = units(&content, 5);
-                    let tally = scanner.stream(&mut stream, bytes.len(), of, &options);
-                    let KindTally { count: found, first } = tally.expect("whole blocks").found.nan;
-                    let expected =
-                        if blocks == count { (1, Some(5 + count - 1)) } else { (0, None) };
-                    assert_eq!((found, first.map(|(place, _)| place)), expected, "{order:?}");
-                }
-            }
-        }
     }
 
     /// A stream that gives a few bytes at a time, and is interrupted before each.

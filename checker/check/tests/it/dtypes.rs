@@ -73,27 +73,6 @@ fn structured_arrays() {
     }
 }
 
-fn with_header(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
-    let length = u16::try_from(header.len()).unwrap().to_le_bytes();
-    [b"\x93NUMPY", &[version, 0][..], &length, header.as_bytes(), data].concat()
-}
-
-#[test]
-fn headers_of_numpy() {
-    let data = [1.0, f32::NAN].map(f32::to_le_bytes).concat();
-    // Python 2 marked long integers.
-    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (2L,), }";
-    let report = check(&with_header(1, header, &data), FileFormat::NPY);
-    assert_eq!(report.tensors[0].found.nan.first.as_ref().unwrap().coordinate, [1]);
-    refused(&with_header(4, header, &data), FileFormat::NPY, ".npy version 4.0 is not known");
-    // A dtype has neither spaces nor escapes.
-    for descr in ["<f 4", "<f4\\", "<f4\u{7F}"] {
-        let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (2,), }}");
-        let message = "expected a string of plain characters";
-        refused(&with_header(1, &header, &data), FileFormat::NPY, message);
-    }
-}
-
 #[test]
 fn of_safetensors() {
     let kinds = [("BOOL", 1), ("U8", 1), ("I8", 1), ("I16", 2), ("U16", 2), ("I32", 4), ("U32", 4)];

@@ -2,34 +2,11 @@
 
 use std::fs;
 
-use nonfinite_check::formats::shards;
 use nonfinite_check::{Error, FileFormat, Options, check_bytes, check_file};
 
 use crate::folder::folder;
 use crate::write::{Entry, gguf as gguf_file, npy, safetensors};
 use crate::zip::zip_with;
-use crate::{check, unread};
-
-fn nan() -> [u8; 4] {
-    f32::NAN.to_le_bytes()
-}
-
-fn archive(name: &str, data: &[u8]) -> Vec<u8> {
-    zip_with(&[(name, data, false)])
-}
-
-fn model() -> Vec<u8> {
-    gguf_file(&[Entry { name: "x", kind: 0, shape: &[1], data: &nan() }], false, &[])
-}
-
-/// A model that is a member of an archive is named, and not read.
-#[test]
-fn models_in_archives() {
-    let report = check(&archive("m.gguf", &model()), FileFormat::NPZ);
-    let why = "a file of the format gguf: files in files are not read";
-    assert_eq!(unread(&report), [("m.gguf", why)]);
-    assert!(!report.is_bad() && !report.is_complete());
-}
 
 /// A tensor of ONNX in a file of its own. Only the name of the file tells what it could be.
 #[test]
@@ -140,19 +117,6 @@ fn damaged_anywhere() {
             }
         }
     }
-}
-
-/// The files that an index names.
-#[test]
-fn shards_of_an_index() {
-    let folder = folder("formats-shards");
-    let index = folder.join("model.safetensors.index.json");
-    fs::write(&index, r#"{"weight_map":{"x":"a.safetensors","y":"b.safetensors"}}"#).unwrap();
-    let names = ["a", "b"].map(|name| folder.join(format!("{name}.safetensors")));
-    assert_eq!(shards(&index), names);
-    let entry = Entry { name: "x", kind: "F32", shape: &[1], data: &nan() };
-    fs::write(&names[0], safetensors(&[entry])).unwrap();
-    assert!(shards(&names[0]).is_empty());
 }
 
 /// Models of other tools that begin as ONNX models do: a version, and then field 2.

@@ -127,17 +127,6 @@ fn what_was_looked_at() {
 }
 
 #[test]
-fn scalars_and_empty_tensors() {
-    let nan = f32::NAN.to_le_bytes();
-    let entries = [
-        Entry { name: "scalar", kind: F32, shape: &[], data: &nan },
-        Entry { name: "none", kind: F32, shape: &[0, 3], data: &[] },
-    ];
-    let report = check(&gguf(&entries, false, &[]), FileFormat::GGUF);
-    assert_eq!(report.tensors.iter().map(|tensor| tensor.found.nan.count).sum::<u64>(), 1);
-}
-
-#[test]
 fn headers_that_lie() {
     let refused = |bytes: &[u8], message| refused(bytes, FileFormat::GGUF, message);
     let head = |tensors: usize, values: usize| {

@@ -121,6 +121,20 @@ fn the_same_in_weights() {
     ] {
         assert_lint(&model(config, &tensors(lines)), expected);
     }
+    // Words of buffers, masks and optimizers in the names of ordinary weights.
+    for name in names("{state momentum_encoder.q count rope mask}.@.weight")
+        .into_iter()
+        .chain(names("h.@.{count_embed window/kernel mask_token step_proj num size_table}"))
+    {
+        let [first, second] = ["0", "1"].map(|layer| name.replace('@', layer));
+        let lines = |numbers| format!("{first} F32 2,2 1\n{second} F32 2,2 {numbers}");
+        assert_lint(&model("{}", &tensors(&lines("0"))), &format!("error[all-zero] {second}"));
+        let large = format!("error[nonfinite] {second} [0, 1]");
+        assert_lint(&model("{}", &tensors(&lines("1,-inf,1,1"))), &large);
+        if !name.ends_with("num") && !name.ends_with("table") {
+            assert_lint(&model("{}", &tensors(&lines("0,-inf,-inf,0"))), &large);
+        }
+    }
 }
 
 /// A hole in a file has whole pages. So may have rows of pruned neurons, columns of pruned heads,

@@ -23,25 +23,6 @@ fn large() -> Vec<u8> {
     ])
 }
 
-#[test]
-fn any_number_of_threads_says_the_same() {
-    let bytes = large();
-    let with = |threads| {
-        let options =
-            Options { threads: NonZeroUsize::new(threads), stats: true, ..Options::default() };
-        report_with(&bytes, FileFormat::SAFETENSORS, &options)
-    };
-    let one = with(1);
-    let first = one.tensors[1].found.nan.first.as_ref().unwrap();
-    assert_eq!(
-        (one.tensors[1].found.nan.count, &first.coordinate),
-        (3, &vec![1_234_567 >> 10, 1_234_567 & 1023])
-    );
-    for threads in [2, 3, 16] {
-        assert_eq!(with(threads), one, "{threads} threads");
-    }
-}
-
 /// Bytes are done as often as they are announced.
 #[test]
 fn observers_see_all_bytes() {

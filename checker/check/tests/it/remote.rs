@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nonfinite_check::{
-    Error, FileFormat, Observer, Options, Report, check_bytes, check_url, distributed, list_url,
+    Error, FileFormat, Observer, Options, Report, check_bytes, check_url, distributed,
 };
 
 use crate::pieces::{assert_same_in_pieces, sent};
@@ -339,13 +339,5 @@ fn downloads_are_bounded() {
             }
             other => assert!(format != FileFormat::NPZ && other.is_ok(), "{other:?}"),
         }
-    }
-}
-
-/// The URL of a file is no list of files. The tests of the command list models.
-#[test]
-fn urls_of_files() {
-    for url in ["hf://owner/model/x.npy", "s3://bucket/key", "https://host/x.npy", "x.npy"] {
-        assert!(list_url(url, &options()).unwrap().is_none(), "{url}");
     }
 }

@@ -121,7 +121,7 @@ pub struct How {
 /// How much to do, and what is too little.
 #[derive(Debug, Args)]
 pub struct Limits {
-    /// Exit with 2 if anything was not looked at
+    /// Exit with 2 if anything was not looked at; check: count masks as bad
     #[arg(long)]
     pub strict: bool,
     /// The most bytes to download, to read from a pipe, or to decode of a file

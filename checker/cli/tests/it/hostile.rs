@@ -5,18 +5,9 @@
 use std::path::Path;
 
 use crate::folder::folder;
-use crate::write::{Entry, gguf, npy, safetensors, safetensors_text};
+use crate::write::{Entry, gguf, safetensors, safetensors_text};
 use crate::zip::zip;
 use crate::{Run, TestFile, array, bytes, check, command, file, refused, run};
-
-#[test]
-fn damaged_files() {
-    refused("escape.npy", &npy("\x1b[2J", &[3], false, &[0; 12]), "plain characters");
-    refused("object.npy", &npy("|O", &[1], false, &[0; 8]), "pickled Python objects");
-    refused("long.npy", b"\x93NUMPY\x02\0\xFF\xFF\xFF\xFF{", "4294967295 bytes are too many");
-    refused("damaged.pt", b"PK\x03\x04", "bad zip archive");
-    refused("text.txt", b"hello, world", "not a file of a known format: this is text");
-}
 
 /// What a server sends in place of a file is told with its kind and its beginning, whatever format
 /// the name promises.
@@ -112,20 +103,11 @@ fn names_cannot_drive_the_terminal() {
 
 #[test]
 fn what_is_no_file() {
-    refused("empty.npy", b"", "is empty");
     refused("empty", b"", "is empty");
     let missing = check(Path::new("no/such/file.npy"));
     assert_eq!(missing.status, 2);
     assert!(missing.err.starts_with("nonfinite: no/such/file.npy: "), "{}", missing.err);
     assert_eq!(missing.err.lines().count(), 1);
-}
-
-#[cfg(unix)]
-#[test]
-fn devices_are_refused() {
-    let device = check(Path::new("/dev/zero"));
-    assert_eq!(device.status, 2);
-    assert_eq!(device.err, "nonfinite: /dev/zero: is not a regular file\n");
 }
 
 /// A bad file does not keep the others from being checked, and its status wins.

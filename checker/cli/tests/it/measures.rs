@@ -130,9 +130,9 @@ fn page() {
 /// Zeros and -Inf, or zeros and the least number, are a mask. With `--strict` it is bad.
 #[test]
 fn masks() {
-    let numbers = |numbers: [f32; 4]| {
+    let file_of = |name, numbers: [f32; 4]| {
         let data = bytes(&numbers);
-        let entry = Entry { name: "bias", kind: "F32", shape: &[2, 2], data: &data };
+        let entry = Entry { name, kind: "F32", shape: &[2, 2], data: &data };
         file("measures-masks.safetensors", &safetensors(&[entry]))
     };
     let page = file("measures-masks.html", b"");
@@ -141,7 +141,7 @@ fn masks() {
         (f32::MIN, "a mask: zeros and -3.40282e38, the least number"),
         (-65504.0, "a mask: zeros and -65504, the least number"),
     ] {
-        let path = numbers([0.0, number, -0.0, 0.0]);
+        let path = file_of("bias", [0.0, number, -0.0, 0.0]);
         let table = ["--format", "table", "--html", page.to_str().unwrap()];
         for (arguments, status) in [(&[][..], 0), (&["--strict"], 1), (&table, 0)] {
             let out = check(&path, arguments, status);
@@ -155,6 +155,7 @@ fn masks() {
         assert_eq!((&tensor["mask"], &tensor["bad"]), (&json!(true), &json!([])));
         assert_eq!(document["totals"]["masks"], 1);
         check(&path, &["--strict", "--allow", "bias:all"], 0);
+        check(&path, &["--max-abs", "1e4"], 0);
     }
     // Another number, another sign, or no zero: no mask.
     for (others, status) in [
@@ -166,7 +167,8 @@ fn masks() {
         ([0.0, f32::MIN, 1.0, 0.0], 0),
         ([f32::MIN; 4], 0),
     ] {
-        let out = check(&numbers(others), &[], status);
+        let out = check(&file_of("bias", others), &[], status);
         assert!(!out.contains("a mask") && !out.contains("masks:"), "{others:?} {out}");
     }
+    check(&file_of("q_proj.weight", [0.0, f32::NEG_INFINITY, 0.0, 0.0]), &[], 1);
 }

@@ -1,35 +1,10 @@
-//! What a check passes over: unknown and damaged parts of files, folders of version control,
+//! What a check passes over: damaged parts of files, folders of version control,
 //! pictures, and patterns that match nothing.
 
 use std::fs;
 
 use crate::folder::folder;
-use crate::write::{Entry, npy, safetensors};
-use crate::zip::zip;
-use crate::{array, check_in, tensor};
-
-/// A tensor of a dtype that is not known, and one of floats.
-fn unknown_dtype(value: f32) -> Vec<u8> {
-    safetensors(&[
-        Entry { name: "new", kind: "F99", shape: &[2, 2], data: &[0xFF; 7] },
-        Entry { name: "x", kind: "F32", shape: &[1], data: &value.to_le_bytes() },
-    ])
-}
-
-const UNKNOWN: &str =
-    "nonfinite: a.safetensors: tensor \"new\": dtype \"F99\" is not known to this version\n";
-
-#[test]
-fn a_dtype_that_is_not_known() {
-    let top = folder("skip-dtype");
-    for (value, status) in [(1.0, 2), (f32::NAN, 1)] {
-        fs::write(top.join("a.safetensors"), unknown_dtype(value)).unwrap();
-        let run = check_in(&top, &["a.safetensors"]);
-        assert_eq!((run.status, run.err.as_str()), (status, UNKNOWN));
-        assert_eq!(run.out.contains("\"x\" F32 [1]: 1 NaN"), status == 1);
-        assert_eq!(check_in(&top, &["--strict", "a.safetensors"]).status, 2);
-    }
-}
+use crate::{check_in, tensor};
 
 /// A damaged shard is no unknown one, and neither is half a download. The other shards are checked.
 #[test]
@@ -53,39 +28,6 @@ fn damaged_parts() {
             assert_eq!(run.err.lines().count(), 1, "{}", run.err);
         }
         fs::write(top.join("2.safetensors"), &tensor("y", 1.0)[..40]).unwrap();
-    }
-}
-
-/// Files that lie in files, tables, arrays of raw bytes, and tensors of ONNX: each is named, in
-/// folders too, and the status is that of what was not looked at.
-#[test]
-fn files_that_are_not_read() {
-    let torch = zip(&[("m/data.pkl", b"\x80\x02}.")]);
-    let of_numbers = zip(&[("m/data.pkl", &[0xFF; 40])]);
-    let in_file = "files in files are not read";
-    let arrow = b"\xFF\xFF\xFF\xFF\x80\0\0\0\xFF".to_vec();
-    let view = "pass array.view(ml_dtypes.bfloat16) to nonfinite.all_finite";
-    let chunks = "read it with pyarrow and pass each chunk of a column to nonfinite.all_finite";
-    for (name, bytes, reason) in [
-        ("a.zip", zip(&[("x.npy", &array(&[0.0]))]), ""),
-        ("b.zip", zip(&[("in/x.safetensors", &tensor("x", f32::NAN))]), in_file),
-        ("c.distcp", [of_numbers, torch].concat(), in_file),
-        ("d.npy", npy("|V2", &[1], false, &[0; 2]), view),
-        ("e", b"PAR1\xFF\xFFPAR1".to_vec(), "not looked at: a Parquet file, which is a table"),
-        ("f", b"ARROW1\0\0\xFF\xFF".to_vec(), "not looked at: an Arrow file, which is a table"),
-        ("g", arrow, chunks),
-        ("h.feather", vec![0xFF; 9], "not looked at: an Arrow file"),
-        ("i.parquet", vec![0xFF; 9], "not looked at: a Parquet file"),
-    ] {
-        let top = folder("skip-not-read");
-        fs::write(top.join(name), bytes).unwrap();
-        for argument in [name, "."] {
-            let run = check_in(&top, &[argument]);
-            assert_eq!(run.status, if reason.is_empty() { 0 } else { 2 }, "{name}: {}", run.err);
-            assert!(run.err.contains(name) != reason.is_empty(), "{name}: {}", run.err);
-            assert!(run.err.contains(reason), "{name}: {}", run.err);
-            assert_eq!(run.err.lines().count(), usize::from(!reason.is_empty()), "{}", run.err);
-        }
     }
 }
 
