@@ -2,13 +2,14 @@
 """One backward pass: which nodes of autograd made bad gradients, and which was the first one."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from torch import Tensor
 
 from nonfinite.findings import ENTRY, ORIGIN, Look
-from nonfinite.torch import frames, nodes, private
+from nonfinite.torch import frames, nodes, notes, private
 from nonfinite.torch.flags import Flags
 from nonfinite.torch.look import finite, look
 from nonfinite.torch.operations import Cause
@@ -17,7 +18,6 @@ from nonfinite.torch.storages import Named, name_of
 
 GIVEN = "the gradient that the program gave to backward"
 HOOK = "register_hook"
-SUM = "each gradient is finite that comes in here, and their sum is not"
 
 
 # They give on what they got, and are not looked at.
@@ -205,12 +205,16 @@ class Pass:
             if not ways:
                 kind, parameter, module, place = ENTRY, GIVEN, None, frames.caller()
             elif ways > 1 and not any(each.nan for each in (*inputs, *shown)):
-                note = SUM
+                note = notes.SUM
             else:
-                note = f"a hook of the program made the {self._title(node)}"
-                name, module = HOOK, None
+                came = (each for each in inputs if each.bad and each.name.startswith("gradient"))
+                outputs = tuple(replace(each, name=self._title(node)) for each in came)
+                name, module, inputs = HOOK, None, ()
+                line = "its forward operation"
                 if not node.next_functions:
-                    place = nodes.hooked(node.variable)
+                    place, line = nodes.hooked(node.variable), "the hook"
+                line = line if place else "backward"
+                note = notes.HOOKED.format(self._title(node), line)
         if not node.next_functions:
             inputs = ()
         outputs = outputs or shown

@@ -9,7 +9,7 @@ import torch
 
 from nonfinite._native import NonFiniteError
 from nonfinite.findings import ORIGIN, WORDS, Look, as_json
-from nonfinite.torch import causes, frames
+from nonfinite.torch import causes, frames, notes
 
 FORWARD, BACKWARD = "forward", "backward"
 UNKNOWN = "unknown"
@@ -100,7 +100,7 @@ class BadOperation:
         lines += [f"  before any operation {each}" for each in given.values()]
         if read is not None:
             lines.append(f"  first read in {self.phase} by {operation}")
-        elif self.kind in WORDS:
+        elif self.kind in WORDS and not (self.note or "").startswith(notes.WHOLE):
             words = WORDS[self.kind]
             if self.kind == ORIGIN and self.phase == BACKWARD:
                 kept = any(each.bad for each in self.inputs)
