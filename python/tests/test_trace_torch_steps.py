@@ -57,11 +57,12 @@ def test_bad_tensors_are_let_go(make, step, options):
 
     model, counts = make(), []
     with watch(model, on_bad="record", **options) as found:
-        for _ in range(6):
+        for number in range(6):
             step(model)
             model.zero_grad()
-            counts.append(alive())
-    assert counts[-1] <= counts[2], counts
+            if number in (2, 5):
+                counts.append(alive())
+    assert counts[1] <= counts[0], counts
     assert bool(found.findings) == (make is Overflowing), found.first
 
 
