@@ -173,16 +173,6 @@ def test_a_loss_that_was_nan_before_the_scale():
     assert (found.overflows, found.first.kind) == (0, "entry"), str(found.first)
 
 
-def test_a_loss_whose_operation_was_not_seen_under_a_scaler():
-    model = nn.Linear(4, 4)
-    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**16)
-    loss = scaler.scale((model(X) - 100).log().sum())
-    with pytest.warns(RuntimeWarning, match="saw no call"):
-        with watch(model, scaler=scaler, on_bad="record") as found:
-            loss.backward()
-    assert (found.overflows, len(found.findings)) == (0, 1)
-
-
 class Interrupted(nn.Module):
     def __init__(self):
         super().__init__()

@@ -13,7 +13,7 @@ from nonfinite.torch.hooked import eager, paths
 from nonfinite.torch.look import finite, look
 from nonfinite.torch.operations import Cause
 from nonfinite.torch.replay import Call
-from nonfinite.torch.report import FORWARD, UNKNOWN, BadOperation, BadValueError
+from nonfinite.torch.report import BACKWARD, FORWARD, UNKNOWN, BadOperation, BadValueError
 from nonfinite.torch.scaler import Scaler
 from nonfinite.torch.steps import Steps
 
@@ -80,7 +80,11 @@ class Found:
             note = note.removesuffix(notes.ADVICE)
         scaled = self._scaler.note(phase, found)
         distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
-        explains = found is None or found.kind != ORIGIN or found.reads_bad
+        # A node of autograd may have kept what the model got.
+        explains = found is None or found.kind != ORIGIN or (
+            found.phase == BACKWARD and any(each.bad for each in found.inputs)
+        )
+        told = found and (found.kind, found.operator, found.inputs, found.outputs)
         finding = BadOperation(
             kind=found.kind if found else UNKNOWN,
             phase=phase,
@@ -96,7 +100,7 @@ class Found:
             call=max(self._steps.calls - 1, 0),
             rank=torch.distributed.get_rank() if distributed else None,
             parameter=found.parameter if found else None,
-            cause=found and causes.cause(found.kind, found.operator, found.inputs, found.outputs),
+            cause=causes.cause(*told) if told else None,
             bad_inputs=_bad_inputs(given) if explains else (),
             note="; ".join(filter(None, (note, scaled))) or None,
             history=self.history.diverging(self._steps.before),

@@ -96,7 +96,7 @@ def name_of(tensor: Tensor, *names: Named) -> tuple[str, Tensor] | None:
 
     def rank(pair: tuple[str, Tensor]) -> tuple[bool, bool, bool]:
         own = pair[1]
-        after = tensor.storage_offset() - own.storage_offset()
+        after = int(tensor.storage_offset()) - int(own.storage_offset())
         is_apart = after >= own.numel() or -after >= tensor.numel()
         # A view of several tensors is bad because of the one that is.
         return is_apart, after != 0 or own.numel() != tensor.numel(), finite(own)
