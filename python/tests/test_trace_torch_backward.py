@@ -68,6 +68,12 @@ def by_a_hook_inside(model):
     (y * 3).sum().backward()
 
 
+def by_a_hook_of_the_loss(model):
+    loss = model(X).sum()  # fault: hooked loss
+    loss.register_hook(bad)
+    loss.backward()
+
+
 def by_a_hook_of_a_parameter(model):
     handle = model[0].weight.register_hook(bad)
     model(X).sum().backward()
@@ -89,6 +95,9 @@ CAUSES = {
     by_a_hook_inside: ("register_hook", "origin", "hooked",
                        "a hook of the program (register_hook) made the gradient of the output of "
                        "MulBackward0; the line is that of its forward operation"),
+    by_a_hook_of_the_loss: ("register_hook", "origin", "hooked loss",
+                            "a hook of the program (register_hook) made the gradient of the output "
+                            "of SumBackward0; the line is that of its forward operation"),
     by_a_hook_of_a_parameter: ("register_hook", "origin", None,
                                "a hook of the program (register_hook) made the gradient of "
                                "0.weight; the line is that of the hook"),

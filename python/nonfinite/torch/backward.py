@@ -29,7 +29,8 @@ CARRIERS = {
 
 
 class Pass:
-    """The nodes of autograd that a backward pass may come to, from `roots` on.
+    """The nodes of autograd that a backward pass may come to, from `roots` on. `given`: the
+    gradients of the roots that the program gave to backward, if any.
 
     A gradient that is bad somewhere and stopped by a later node is healthy. So the nodes only
     remember what they made, and nobody asks before a gradient is bad that the program wanted. Then
@@ -37,8 +38,8 @@ class Pass:
     as long as what came in was bad.
     """
 
-    def __init__(self, roots: Iterable[Any], named: Named) -> None:
-        self._named = named
+    def __init__(self, roots: Iterable[Any], given: Iterable[Tensor], named: Named) -> None:
+        self._named, self._given = named, given
         self.nodes: dict[Any, None] = {}
         self.leaves: list[Any] = []
         """The nodes that give gradients to leaves, such as parameters."""
@@ -202,7 +203,7 @@ class Pass:
         place, module = made.place, made.module
         inputs, outputs = self._looks.get(node, ((), ()))
         if node in self._got or node not in self._made:
-            if not ways:
+            if not ways and not all(map(finite, self._given)):
                 kind, parameter, module, place = ENTRY, GIVEN, None, frames.caller()
             elif ways > 1 and not any(each.nan for each in (*inputs, *shown)):
                 note = notes.SUM

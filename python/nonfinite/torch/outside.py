@@ -237,7 +237,7 @@ class Outside:
                 return original(*given, **named)
             was_open = self._is_open
             self.close()
-            seen = Pass(roots, self._names)
+            seen = Pass(roots, tensors(grads), self._names)
             reached = self._begin(seen, [each for each in roots if isinstance(each, Tensor)])
             try:
                 with self._without_modes():
