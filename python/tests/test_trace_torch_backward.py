@@ -68,6 +68,12 @@ def by_a_hook_inside(model):
     (y * 3).sum().backward()
 
 
+def by_a_hook_of_the_loss(model):
+    loss = model(X).sum()  # fault: hooked loss
+    loss.register_hook(bad)
+    loss.backward()
+
+
 def by_a_hook_of_a_parameter(model):
     handle = model[0].weight.register_hook(bad)
     model(X).sum().backward()
@@ -87,9 +93,14 @@ def by_a_sum(model):
 
 CAUSES = {
     by_a_hook_inside: ("register_hook", "origin", "hooked",
-                       "a hook of the program made the gradient of the output of MulBackward0"),
+                       "a hook of the program (register_hook) made the gradient of the output of "
+                       "MulBackward0; the line is that of its forward operation"),
+    by_a_hook_of_the_loss: ("register_hook", "origin", "hooked loss",
+                            "a hook of the program (register_hook) made the gradient of the output "
+                            "of SumBackward0; the line is that of its forward operation"),
     by_a_hook_of_a_parameter: ("register_hook", "origin", None,
-                               "a hook of the program made the gradient of 0.weight"),
+                               "a hook of the program (register_hook) made the gradient of "
+                               "0.weight; the line is that of the hook"),
     by_the_program: ("AddmmBackward0", "entry", "given", None),
     by_a_sum: ("SumBackward0", "origin", "sum",
                "each gradient is finite that comes in here, and their sum is not"),
@@ -106,6 +117,7 @@ def test_no_call_is_blamed_for_what_the_program_did(train, options):
     operator, kind, fault, note = CAUSES[train]
     assert (finding.operator, finding.kind) == (operator, kind), str(finding)
     assert finding.note == note and finding.module is None
+    assert ("that comes in is finite" in str(finding)) == (note is None and kind == "origin")
     if fault is not None:
         assert (finding.file, finding.line) == (str(HERE), line_of(fault, HERE))
 

@@ -215,26 +215,6 @@ def top_k_sampling():
     return model.eval(), step
 
 
-class Routed(nn.Module):
-    """The gates of experts that are not chosen are -Inf, so that their weights are 0."""
-
-    def __init__(self):
-        super().__init__()
-        self.gate = nn.Linear(4, 6)
-        self.experts = nn.ModuleList(nn.Linear(4, 4) for _ in range(6))
-
-    def forward(self, x):
-        scores = self.gate(x)
-        best = scores.topk(2, -1)
-        gates = torch.full_like(scores, -INF).scatter(-1, best.indices, best.values).softmax(-1)
-        return sum(gates[:, n, None] * expert(x) for n, expert in enumerate(self.experts))
-
-
-def mixture_of_experts():
-    model = nn.Sequential(Routed(), nn.LayerNorm(4), Routed())
-    return model, lambda number: model(torch.randn(5, 4)).square().mean().backward()
-
-
 def ctc_loss():
     model = nn.Sequential(nn.Linear(4, 8), nn.LogSoftmax(-1))
 
@@ -275,31 +255,6 @@ def beam_search():
     return model.eval(), step
 
 
-class Anomalies(nn.Module):
-    """Rows outside of the known range have a score of +Inf."""
-
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.Sequential(nn.Linear(4, 2), nn.Tanh(), nn.Linear(2, 4))
-
-    def forward(self, x):
-        scores = (self.layers(x) - x).square().mean(-1)
-        return torch.where(x.abs().amax(-1) > 2, INF, scores)
-
-
-def anomaly_scores():
-    model = Anomalies()
-
-    def step(number):
-        x = torch.randn(8, 4)
-        x[:number] = 3
-        scores = model(x)
-        scores[scores.isfinite()].mean().backward()
-        assert scores.isinf().any() or number == 0
-
-    return model, step
-
-
 class Missing(nn.Module):
     """Missing values are NaN, and the mean leaves them out."""
 
@@ -320,25 +275,6 @@ def nanmean():
         x = torch.randn(6, 4)
         x[torch.arange(6) % 4 == number, number] = NAN
         model(x).square().mean().backward()
-
-    return model, step
-
-
-class Padded(WithLayer):
-    """Sequences of several lengths, filled up with +Inf before the minimum and -Inf before the
-    maximum."""
-
-    def forward(self, rows, lengths):
-        rows = self.layer(rows).split(lengths)
-        low, high = (nn.utils.rnn.pad_sequence(rows, True, fill) for fill in (INF, -INF))
-        return high.amax(1) - low.amin(1)
-
-
-def padding_with_inf():
-    model = Padded()
-
-    def step(number):
-        model(torch.randn(9, 4), [2, 3 + number % 2, 4 - number % 2]).mean().backward()
 
     return model, step
 
@@ -369,8 +305,8 @@ def quantisation_aware_training():
 
 
 PROGRAMS = [
-    diffusion_with_masks, reinforcement_learning, top_k_sampling, mixture_of_experts, ctc_loss,
-    beam_search, anomaly_scores, nanmean, padding_with_inf, quantisation_aware_training,
+    diffusion_with_masks, reinforcement_learning, top_k_sampling, ctc_loss, beam_search, nanmean,
+    quantisation_aware_training,
 ]  # fmt: skip
 
 

@@ -67,22 +67,7 @@ def test_bad_running_statistics():
     assert (found.first.kind, found.first.parameter) == ("entry", "norm.running_var")
 
 
-class Changing(nn.Module):
-    """The input of the model is good, and the model makes it bad before a module reads it."""
-
-    def __init__(self):
-        super().__init__()
-        self.softmax = nn.Softmax(-1)
-
-    def forward(self, x):
-        return self.softmax(x.div_(0))
-
-
 def test_an_infinity_in_the_input_that_a_module_inside_makes_nan():
-    x = torch.ones(3, 4)
-    with watch(Changing(), on_bad="record") as found:
-        found._model(x)
-    assert found.first.kind != "entry", str(found.first)
     with watch(nn.Sequential(nn.Identity(), nn.Softmax(-1)), on_bad="record") as found:
         found._model(torch.full((3, 4), INF))
     assert (found.first.kind, found.first.parameter) == ("entry", "input 0 of the model")

@@ -60,19 +60,11 @@ def test_weights_that_are_well_are_no_history():
     assert found.first.call == 2
 
 
-def through_tensor(loss, model):
-    loss.backward()
-
-
-def through_backward(loss, model):
-    torch.autograd.backward(tensors=[loss])
-
-
-def through_grad(loss, model):
-    torch.autograd.grad(inputs=list(model.parameters()), outputs=loss)
-
-
-@pytest.mark.parametrize("start", [through_tensor, through_backward, through_grad])
+@pytest.mark.parametrize("start", [
+    lambda loss, model: loss.backward(),
+    lambda loss, model: torch.autograd.backward(tensors=[loss]),
+    lambda loss, model: torch.autograd.grad(inputs=list(model.parameters()), outputs=loss),
+])  # fmt: skip
 def test_a_loss_that_is_bad_with_finite_gradients(start):
     model = nn.Linear(4, 4)
     finding = finding_of(
@@ -310,18 +302,16 @@ def test_a_finding_is_the_last_that_a_reader_sees(root, options, tmp_path):
     assert report.splitlines()[-1].startswith(("  output 0: ", "  gradient of "))
 
 
-def overflows_in_backward(y):
-    return y.sum() * 1e35
-
-
-def overflows_in_the_scale(y):
-    return y.sum() + 1e37
-
-
 @pytest.mark.parametrize("options", MODES, ids=str)
-@pytest.mark.parametrize("loss", [overflows_in_backward, overflows_in_the_scale])
+@pytest.mark.parametrize("loss", [
+    lambda y: (y - y.detach()).sum() * 1e35,  # Overflows in backward,
+    lambda y: y.sum() + 1e37,  # and in the scale.
+])  # fmt: skip
 def test_a_scaler_of_which_the_watch_was_not_told(loss, options):
     model = nn.Linear(4, 4)
+    # One that has scaled another loss, and whose scale is 1 now.
+    other = torch.amp.GradScaler("cpu", init_scale=1.0)
+    other.scale(torch.ones(1))
     optimizer = torch.optim.SGD(model.parameters(), lr=0)
     scaler = torch.amp.GradScaler("cpu", init_scale=2.0**16)
     with watch(model, on_bad="record", **options) as found:

@@ -57,11 +57,12 @@ def test_bad_tensors_are_let_go(make, step, options):
 
     model, counts = make(), []
     with watch(model, on_bad="record", **options) as found:
-        for _ in range(6):
+        for number in range(6):
             step(model)
             model.zero_grad()
-            counts.append(alive())
-    assert counts[-1] <= counts[2], counts
+            if number in (2, 5):
+                counts.append(alive())
+    assert counts[1] <= counts[0], counts
     assert bool(found.findings) == (make is Overflowing), found.first
 
 
@@ -170,16 +171,6 @@ def test_a_loss_that_was_nan_before_the_scale():
         model(X)
         scaler.scale(loss).backward()
     assert (found.overflows, found.first.kind) == (0, "entry"), str(found.first)
-
-
-def test_a_loss_whose_operation_was_not_seen_under_a_scaler():
-    model = nn.Linear(4, 4)
-    scaler = torch.amp.GradScaler("cpu", init_scale=2.0**16)
-    loss = scaler.scale((model(X) - 100).log().sum())
-    with pytest.warns(RuntimeWarning, match="saw no call"):
-        with watch(model, scaler=scaler, on_bad="record") as found:
-            loss.backward()
-    assert (found.overflows, len(found.findings)) == (0, 1)
 
 
 class Interrupted(nn.Module):

@@ -8,39 +8,19 @@ from pathlib import Path
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 from torch.optim.swa_utils import AveragedModel
 from torch_faults import INF, line_of
 
 SOURCE = Path(__file__)
 
 
-def only_ignored_targets(y):
-    return F.cross_entropy(y, torch.full((len(y),), -100))  # fault: ignored
-
-
-def negative_target(y):
-    target = torch.full_like(y, -0.5)
-    return F.kl_div(y.log_softmax(-1), target, reduction="batchmean")  # fault: kl_div
-
-
 def log_of_a_difference(y):
     return torch.log(y - 100).mean()  # fault: difference
-
-
-def mean_of_nothing(y):
-    chosen = y[y > 1e9]
-    return chosen.mean()  # fault: mean
 
 
 def squared_error(y):
     error = y * 1e25
     return (error**2).mean()  # fault: squares
-
-
-def division_by_a_count(y):
-    mask = torch.zeros_like(y)
-    return (y * mask).sum() / mask.sum()  # fault: count
 
 
 def rows_without_a_score(y):
@@ -58,22 +38,6 @@ def parts_of_a_tensor(y):
     parts[0] = (y[0, 0] - 1e9).log()  # fault: parts
     parts[1] = y[1, 0]
     return parts.mean()
-
-
-def contrastive(y):
-    rows = F.normalize(y, dim=-1).half()
-    logits = rows @ rows.T / 1e-6  # fault: contrastive
-    return F.cross_entropy(logits.float(), torch.arange(len(y)))
-
-
-def policy(y):
-    chosen = (y * 1e9).softmax(-1).min(-1).values
-    return -(chosen.log() * torch.tensor(2.0)).mean()  # fault: policy
-
-
-def discriminator(y):
-    real = torch.sigmoid(y.abs() * 1e9)
-    return torch.log(1 - real).mean()  # fault: discriminator
 
 
 @dataclass
@@ -178,16 +142,6 @@ def temporal_difference():
     return model, train
 
 
-def two_models():
-    one, two, x = small(), small(), torch.ones(3, 4)
-
-    def train():
-        between = (one(x) - 100).log()  # fault: two models
-        (two(x) * between).mean().backward()
-
-    return one, train
-
-
 class WithLoss(nn.Module):
     def __init__(self):
         super().__init__()
@@ -247,33 +201,22 @@ def compiled():
 
 
 SCENARIOS = [
-    Scenario("cross_entropy with only ignored targets", of_loss(only_ignored_targets), "ignored",
-             "aten.nll_loss_forward.default"),
-    Scenario("kl_div with a negative target", of_loss(negative_target), "kl_div",
-             "aten.xlogy.Tensor"),
     Scenario("log of a difference", of_loss(log_of_a_difference), "difference",
              "aten.log.default"),
-    Scenario("mean of nothing", of_loss(mean_of_nothing), "mean", "aten.mean.default"),
     Scenario("squared error that overflows", of_loss(squared_error), "squares",
              "aten.pow.Tensor_Scalar"),
-    Scenario("division by a count of zero", of_loss(division_by_a_count), "count",
-             "aten.div.Tensor"),
     Scenario("logsumexp of rows of -Inf", of_loss(rows_without_a_score), "rows",
              "aten.masked_fill.Scalar", "intended"),
     Scenario("exp beside a mask", of_loss(overflow_beside_a_mask), "beside a mask",
              "aten.exp.default"),
     Scenario("parts of a loss in one tensor", of_loss(parts_of_a_tensor), "parts",
              "aten.log.default"),
-    Scenario("contrastive loss in f16", of_loss(contrastive), "contrastive", "aten.div.Tensor"),
-    Scenario("REINFORCE with log of zero", of_loss(policy), "policy", "aten.log.default"),
-    Scenario("GAN with log(1 - d)", of_loss(discriminator), "discriminator", "aten.log.default"),
     # The squares, or their sum.
     *[Scenario(f"diverges with {name}", partial(diverging, name), "diverges", operator)
       for name, operator in zip(OPTIMIZERS, ("aten.mean", "aten.pow", "aten.mean"), strict=True)],
     Scenario("accumulated gradients", accumulated, "accumulated", "aten.div.Tensor"),
     Scenario("sum of losses", summed, "summed", "aten.div.Tensor"),
     Scenario("temporal difference", temporal_difference, "temporal difference", "aten.div.Tensor"),
-    Scenario("two models with one loss", two_models, "two models", "aten.log.default"),
     Scenario("a model that returns its loss", returned, "returned", "aten.log.default", module=""),
     Scenario("DataParallel on the CPU", data_parallel, "data parallel", "aten.log.default"),
     Scenario("an average of the model", average, "average", "aten.div.Tensor"),

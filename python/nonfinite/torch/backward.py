@@ -2,13 +2,14 @@
 """One backward pass: which nodes of autograd made bad gradients, and which was the first one."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from torch import Tensor
 
 from nonfinite.findings import ENTRY, ORIGIN, Look
-from nonfinite.torch import frames, nodes, private
+from nonfinite.torch import frames, nodes, notes, private
 from nonfinite.torch.flags import Flags
 from nonfinite.torch.look import finite, look
 from nonfinite.torch.operations import Cause
@@ -17,7 +18,6 @@ from nonfinite.torch.storages import Named, name_of
 
 GIVEN = "the gradient that the program gave to backward"
 HOOK = "register_hook"
-SUM = "each gradient is finite that comes in here, and their sum is not"
 
 
 # They give on what they got, and are not looked at.
@@ -29,7 +29,8 @@ CARRIERS = {
 
 
 class Pass:
-    """The nodes of autograd that a backward pass may come to, from `roots` on.
+    """The nodes of autograd that a backward pass may come to, from `roots` on. `given`: the
+    gradients of the roots that the program gave to backward, if any.
 
     A gradient that is bad somewhere and stopped by a later node is healthy. So the nodes only
     remember what they made, and nobody asks before a gradient is bad that the program wanted. Then
@@ -37,8 +38,8 @@ class Pass:
     as long as what came in was bad.
     """
 
-    def __init__(self, roots: Iterable[Any], named: Named) -> None:
-        self._named = named
+    def __init__(self, roots: Iterable[Any], given: Iterable[Tensor], named: Named) -> None:
+        self._named, self._given = named, given
         self.nodes: dict[Any, None] = {}
         self.leaves: list[Any] = []
         """The nodes that give gradients to leaves, such as parameters."""
@@ -202,15 +203,19 @@ class Pass:
         place, module = made.place, made.module
         inputs, outputs = self._looks.get(node, ((), ()))
         if node in self._got or node not in self._made:
-            if not ways:
+            if not ways and not all(map(finite, self._given)):
                 kind, parameter, module, place = ENTRY, GIVEN, None, frames.caller()
             elif ways > 1 and not any(each.nan for each in (*inputs, *shown)):
-                note = SUM
+                note = notes.SUM
             else:
-                note = f"a hook of the program made the {self._title(node)}"
-                name, module = HOOK, None
+                came = (each for each in inputs if each.bad and each.name.startswith("gradient"))
+                outputs = tuple(replace(each, name=self._title(node)) for each in came)
+                name, module, inputs = HOOK, None, ()
+                line = "its forward operation"
                 if not node.next_functions:
-                    place = nodes.hooked(node.variable)
+                    place, line = nodes.hooked(node.variable), "the hook"
+                line = line if place else "backward"
+                note = notes.HOOKED.format(self._title(node), line)
         if not node.next_functions:
             inputs = ()
         outputs = outputs or shown

@@ -17,8 +17,7 @@ from nonfinite.torch.found import Found
 from nonfinite.torch.look import finite, in_transform, is_away, look, tensors, version
 from nonfinite.torch.operations import Cause, Operations
 from nonfinite.torch.outside import in_backward, outside
-from nonfinite.torch.replay import Call, PerThread
-from nonfinite.torch.replays import Replays
+from nonfinite.torch.replay import Call, PerThread, Replays
 from nonfinite.torch.report import FORWARD
 from nonfinite.torch.steps import Steps
 from nonfinite.torch.storages import by_storage
@@ -87,7 +86,7 @@ class Forward:
     def is_busy(self) -> bool:
         """Whether a call of a module runs, or a replay."""
         self._drop_interrupted()
-        return bool(self._stack.open) or self._replays.running is not None
+        return bool(self._stack.open or self._replays.running)
 
     def is_idle(self) -> bool:
         """Whether no call of a module waits for backward."""
@@ -109,8 +108,8 @@ class Forward:
         if module not in self._found.paths:
             # A replica of DataParallel, on one of several devices, has the hooks, too.
             return
-        if self._replays.running is not None:
-            self._replays.running.enter(module)
+        if self._replays.running:
+            self._replays.enter(module)
             return
         self.called.add(module)
         if module is self._top:
@@ -163,9 +162,9 @@ class Forward:
         """A module returns."""
         if torch.compiler.is_compiling() or in_transform():
             return
-        if self._replays.running is not None:
+        if self._replays.running:
             if module in self._found.paths:
-                self._replays.running.leave()
+                self._replays.leave()
             return
         stack = self._stack.open
         if not stack or stack[-1].module is not module:

@@ -3,16 +3,17 @@
 
 from collections.abc import Callable, Iterable
 
+import torch
 from torch import nn
 
-from nonfinite.findings import INTENDED, Look
-from nonfinite.torch import frames, notes
+from nonfinite.findings import INTENDED, ORIGIN, Look
+from nonfinite.torch import causes, frames, notes
 from nonfinite.torch.history import History
 from nonfinite.torch.hooked import eager, paths
 from nonfinite.torch.look import finite, look
 from nonfinite.torch.operations import Cause
 from nonfinite.torch.replay import Call
-from nonfinite.torch.report import FORWARD, BadOperation, BadValueError, made
+from nonfinite.torch.report import BACKWARD, FORWARD, UNKNOWN, BadOperation, BadValueError
 from nonfinite.torch.scaler import Scaler
 from nonfinite.torch.steps import Steps
 
@@ -70,6 +71,7 @@ class Found:
             place = call.place
         # In backward: the line that calls backward.
         place = place or frames.caller()
+        file, line = place or (None, None)
         if found is not None and found.kind == INTENDED:
             note = notes.MASK.format(outputs[0].name)
         elif found is not None and self._advises:
@@ -77,16 +79,29 @@ class Found:
         if note is not None and not self._advises:
             note = note.removesuffix(notes.ADVICE)
         scaled = self._scaler.note(phase, found)
-        finding = made(
-            found,
-            given=_bad_inputs(given),
+        distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
+        # A node of autograd may have kept what the model got.
+        explains = found is None or found.kind != ORIGIN or (
+            found.phase == BACKWARD and any(each.bad for each in found.inputs)
+        )
+        told = found and (found.kind, found.operator, found.inputs, found.outputs)
+        finding = BadOperation(
+            kind=found.kind if found else UNKNOWN,
             phase=phase,
             module=None if module is None else self.paths.get(module),
             module_type="" if module not in self.paths else type(eager(module)).__name__,
-            place=place,
-            outputs=outputs,
+            operator=found.operator if found else None,
+            file=file,
+            line=line,
+            code=frames.code_of(place),
+            inputs=found.inputs if found else (),
+            outputs=found.outputs if found else outputs,
             step=self._steps.before,
             call=max(self._steps.calls - 1, 0),
+            rank=torch.distributed.get_rank() if distributed else None,
+            parameter=found.parameter if found else None,
+            cause=causes.cause(*told) if told else None,
+            bad_inputs=_bad_inputs(given) if explains else (),
             note="; ".join(filter(None, (note, scaled))) or None,
             history=self.history.diverging(self._steps.before),
         )

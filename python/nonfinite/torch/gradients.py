@@ -47,6 +47,7 @@ class Gradients:
             self._steps.trains()
         self.forward.flags.answer()
         self._found.history.add(self._steps.before, roots)
+        self._scaler.begins(roots)
         if not bad or self._found.is_judged:
             return
         seen = self.forward.mode or seen

@@ -3,7 +3,7 @@
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -37,17 +37,20 @@ def tensors(value: Any) -> list[Tensor]:
     # Hooks ask this for each module: most outputs are one tensor.
     if isinstance(value, Tensor):
         return [value]
-    found: list[Tensor] = []
-    _gather(value, found, DEPTH)
-    return found
+    return [each for _, each in _walk(value, "", DEPTH)]
 
 
-def _gather(value: Any, found: list[Tensor], depth: int) -> None:
+def paths(value: Any) -> list[str]:
+    """Where each of the `tensors` is in a structure, in the same order: "0", "mask", "batch.x"."""
+    return [path for path, _ in _walk(value, "", DEPTH)]
+
+
+def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, Tensor]]:
     if isinstance(value, Tensor):
-        found.append(value)
+        yield path, value
     elif depth and value is not None and not isinstance(value, (str, bytes, int, float)):
-        for _, each in _parts(value):
-            _gather(each, found, depth - 1)
+        for name, each in _parts(value):
+            yield from _walk(each, f"{path}.{name}" if path else f"{name}", depth - 1)
 
 
 def _parts(value: Any) -> Iterable[tuple[Any, Any]]:
@@ -60,18 +63,6 @@ def _parts(value: Any) -> Iterable[tuple[Any, Any]]:
         names = [field.name for field in dataclasses.fields(value)]
         return [(name, getattr(value, name, None)) for name in names]
     return ()
-
-
-def paths(value: Any, depth: int = DEPTH) -> list[str]:
-    """Where each of the `tensors` is in a structure, in the same order: "0", "mask", "batch.x"."""
-    if isinstance(value, Tensor):
-        return [""]
-    if depth == 0 or value is None or isinstance(value, (str, bytes, int, float)):
-        return []
-    return [
-        f"{name}.{path}".rstrip(".")
-        for name, each in _parts(value) for path in paths(each, depth - 1)
-    ]
 
 
 def version(tensor: Tensor) -> int:
@@ -97,12 +88,6 @@ def is_plain(tensor: Tensor) -> bool:
 def in_transform() -> bool:
     """Whether a transform such as torch.vmap runs. Tensors have no numbers of their own then."""
     return private.transform() is not None
-
-
-def is_batched(tensor: Tensor) -> bool:
-    """Whether `torch.autograd.grad(is_grads_batched=True)` made a tensor, by a transform of its
-    own."""
-    return private.is_batched(tensor)
 
 
 def values(tensor: Tensor) -> Tensor:
@@ -134,14 +119,6 @@ def plain(tensor: Tensor) -> Tensor | None:
     return numbers.float() if numbers is not None and numbers.itemsize == 1 else numbers
 
 
-def total(tensor: Tensor) -> Tensor:
-    """The sum of the numbers. The sum is finite only if all numbers are: NaN and infinities stay.
-
-    A sum that is not finite may have overflowed: [`finite`] then looks again.
-    """
-    return tensor.sum(dtype=torch.float32) if tensor.dtype in _LOW else tensor.sum()
-
-
 def finite(tensor: Tensor) -> bool:
     """Whether all numbers of a tensor are finite."""
     if is_plain(tensor):
@@ -154,9 +131,9 @@ def finite(tensor: Tensor) -> bool:
     numbers = numbers.float() if numbers.itemsize == 1 else numbers
     if numbers.is_cpu:
         return all_finite(numbers)
-    if math.isfinite(total(numbers).item()):
-        return True
-    return bool(torch.isfinite(numbers).all())
+    # The sum is finite only if all numbers are. One that is not may have overflowed.
+    sum_of = numbers.sum(dtype=torch.float32) if numbers.dtype in _LOW else numbers.sum()
+    return math.isfinite(sum_of.item()) or bool(torch.isfinite(numbers).all())
 
 
 def extremes(numbers: Tensor) -> tuple[Tensor, Tensor]:

@@ -15,7 +15,7 @@ from nonfinite._native import Stats, stats
 from nonfinite.findings import ENTRY, INTENDED, NAN_FROM_INF, ORIGIN, Look
 from nonfinite.torch import frames, private
 from nonfinite.torch.look import finite, is_away, is_plain, look, number, tensors, unknown
-from nonfinite.torch.report import BACKWARD, FORWARD
+from nonfinite.torch.report import FORWARD
 from nonfinite.torch.storages import Named, Storages, fills, name_of
 
 Before = Look | Stats
@@ -38,11 +38,6 @@ class Cause:
     parameter: str | None = None
     unseen: bool = False
     """Whether the operation reads a bad tensor that none of the operations before has made."""
-
-    @property
-    def reads_bad(self) -> bool:
-        """Whether a node of autograd has kept what is bad."""
-        return self.phase == BACKWARD and any(each.bad for each in self.inputs)
 
     @property
     def is_allowed(self) -> bool:
@@ -94,10 +89,6 @@ class Operations(private.TorchDispatchMode):
             # Inside of a compiled function it would be compiled itself.
             self._uncompiled  # noqa: B018
 
-    def forget(self) -> None:
-        """Nothing that was seen matters any longer."""
-        self.causes.clear()
-
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
         """Asked by torch. `True` would load Dynamo and sympy at the first operation: 150 MB, and
@@ -148,7 +139,9 @@ class Operations(private.TorchDispatchMode):
         outputs = tensors(result) or [each for each, _ in before]
         bad = [each for each in outputs if not finite(each)]
         if bad:
-            self._judge(func, args, kwargs, bad, _looks_of(before), frames.caller())
+            held = [(each, found if isinstance(found, Look) else look("input", each, found))
+                    for each, found in before]  # fmt: skip
+            self._judge(func, args, kwargs, bad, held, frames.caller())
 
     def _looks(
         self, operands: list[tuple[str, Tensor | float]], before: list[tuple[Tensor, Look]]
@@ -340,13 +333,6 @@ def _look_before(tensor: Tensor) -> Before:
     return take("input", tensor)
 
 
-def _looks_of(before: list[tuple[Tensor, Before]]) -> list[tuple[Tensor, Look]]:
-    return [
-        (each, found if isinstance(found, Look) else look("input", each, found))
-        for each, found in before
-    ]
-
-
 class _Operator:
     """What does not depend on the arguments. Kept, since every operation asks for it."""
 
@@ -434,8 +420,8 @@ def _operands(func: Any, args: Any, kwargs: Any) -> list[tuple[str, Tensor | flo
         return [(f"{n}", each) for n, each in enumerate(tensors((args, kwargs)))]
     found: list[tuple[str, Tensor | float]] = []
     place = 0
-    for number, argument in enumerate(private.schema(func).arguments):
-        value = args[number] if number < len(args) else kwargs.get(argument.name)
+    for n, argument in enumerate(private.schema(func).arguments):
+        value = args[n] if n < len(args) else kwargs.get(argument.name)
         kind = str(argument.type)
         if "Tensor" not in kind and "number" not in kind and "float" not in kind:
             continue

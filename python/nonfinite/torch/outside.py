@@ -14,7 +14,7 @@ from torch import Tensor
 from nonfinite.torch import frames, private
 from nonfinite.torch.backward import Pass
 from nonfinite.torch.flags import Flags
-from nonfinite.torch.look import finite, in_transform, is_away, is_batched, look, tensors
+from nonfinite.torch.look import finite, in_transform, is_away, look, tensors
 from nonfinite.torch.nodes import Nodes
 from nonfinite.torch.operations import Before, Cause, Operations, mutates
 from nonfinite.torch.storages import Named
@@ -45,8 +45,9 @@ class _Window(Operations):
         self._flags.answer()
 
     def forget(self) -> None:
+        """Nothing that was seen matters any longer."""
         self._flags.forget()
-        super().forget()
+        self.causes.clear()
 
     def cause_of(self, outputs: Any, *, masks: bool = False) -> Cause | None:
         self.settle()
@@ -225,7 +226,7 @@ class Outside:
                 return original(*given, **named)
             roots, grads, keeps, creates, inputs, *_ = given
             passes = torch.compiler.is_compiling() or in_transform()
-            passes = passes or any(map(is_batched, tensors(grads)))
+            passes = passes or any(map(private.is_batched, tensors(grads)))
             if not passes and in_backward():
                 self._inside(roots)
                 passes = True
@@ -236,7 +237,7 @@ class Outside:
                 return original(*given, **named)
             was_open = self._is_open
             self.close()
-            seen = Pass(roots, self._names)
+            seen = Pass(roots, tensors(grads), self._names)
             reached = self._begin(seen, [each for each in roots if isinstance(each, Tensor)])
             try:
                 with self._without_modes():

@@ -1,9 +1,9 @@
 # mypy: disable-error-code="import-not-found,import-untyped,no-untyped-call,no-any-return,misc"
-"""Runs one call of a module again, to name the operation."""
+"""The calls of modules, and how calls run again, until one of them names the operation."""
 
 import threading
 import weakref
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,11 +12,12 @@ import torch
 from torch import Tensor, nn
 
 from nonfinite.findings import INTENDED, Look
-from nonfinite.torch import private
+from nonfinite.torch import notes, private
 from nonfinite.torch.frames import Line
+from nonfinite.torch.hooked import attach, inside_compiled
 from nonfinite.torch.look import finite, look, paths, tensors, version
 from nonfinite.torch.operations import RUNNING, Cause, Operations
-from nonfinite.torch.storages import Named, by_storage
+from nonfinite.torch.storages import by_storage, named
 
 
 @dataclass(eq=False, slots=True)
@@ -113,25 +114,6 @@ class PerThread(threading.local):
         self.open: list[Any] = []
 
 
-class Running:
-    """Which module runs in a replay: `root`, or a module inside that has begun."""
-
-    def __init__(self, root: nn.Module) -> None:
-        self._begun = [root]
-
-    def enter(self, module: nn.Module) -> None:
-        """A module begins."""
-        self._begun.append(module)
-
-    def leave(self) -> None:
-        """The module that began last ends. Those inside have ended before."""
-        self._begun.pop()
-
-    def module(self) -> nn.Module:
-        """The innermost module that runs."""
-        return self._begun[-1]
-
-
 @contextmanager
 def as_before(call: Call) -> Any:
     """The replay draws the random numbers of the call, under the autocast of the call, and runs no
@@ -164,76 +146,105 @@ def as_before(call: Call) -> Any:
                     buffer.data.copy_(kept)
 
 
-def mode_of(
-    call: Call, named: Named, where: Callable[[], Any], allowed: Collection[Any]
-) -> Operations:
-    """For a replay in forward."""
-    whole = not call.inputs_bad()
-    mode = Operations(named, where, whole=whole, allowed=allowed)
-    mode.inputs = by_storage(call.given())
-    return mode
-
-
-def forward(call: Call, mode: Operations) -> tuple[Cause | None, tuple[Look, ...]]:
-    """The operation behind the first bad output, and the outputs that were bad again."""
-    with as_before(call), mode:
-        output = call.module.forward(*call.args, **call.kwargs)
-    return mode.cause_of(output, masks=True), bad_looks(output)
-
-
 def bad_looks(output: Any) -> tuple[Look, ...]:
     """The statistics of the bad tensors of an output."""
     pairs = enumerate(tensors(output))
     return tuple(look(f"output {n}", each) for n, each in pairs if not finite(each))
 
 
-def until_bad_input(call: Call, child: nn.Module, mode: Operations) -> Cause | None:
-    """The operation in `call` that made an input of its child bad.
+class Replays:
+    """Runs calls of the modules of a model again, until one of them names the operation."""
 
-    Runs while `call` itself has not ended. The replay ends where the child gets a bad input.
-    """
-    found: list[Cause] = []
+    def __init__(self, model: nn.Module, allowed: Collection[Any]) -> None:
+        self._model, self._allowed = model, allowed
+        self.running: list[nn.Module] = []
+        """The modules that run in a replay, the innermost one last. Empty without a replay. The
+        hooks of the watch add and remove modules."""
 
-    def look(_: Any, args: Any, kwargs: Any) -> None:
-        cause = mode.cause_of((args, kwargs), masks=True)
-        if cause is not None:
-            found.append(cause)
-            if cause.kind != INTENDED:
+    def forward(
+        self, call: Call
+    ) -> tuple[Call, Cause | None, tuple[Look, ...], str | None]:
+        """Runs a call with a bad output again. If the inputs were bad already, runs the caller
+        again, which has not ended yet, and so on."""
+        child = None
+        if call.args is None:
+            # The inputs are gone: the outermost call runs again.
+            outermost = call.outermost()
+            if outermost.inputs_changed():
+                return call, None, (), notes.CHANGED
+            return call, *self._again(outermost, call.module, ended=True)
+        while True:
+            if call.inputs_changed():
+                return call, None, (), notes.CHANGED
+            found, outputs, note = self._again(call, child)
+            if found is None and child is not None and call.parent is None and call.inputs_bad():
+                found, outputs, note = self._again(call, None)
+            if found is not None or call.parent is None or not call.inputs_bad():
+                return call, found and self._maker(call, found), outputs, note
+            child, call = call.module, call.parent
+
+    def _maker(self, call: Call, found: Cause) -> Cause:
+        """The operation behind a tensor that `found` reads and that is no input of the module: the
+        modules around may show it, which have not ended."""
+        child = call.module
+        while found.unseen and (around := call.parent) is not None and not around.inputs_changed():
+            call = around
+            found = self._again(call, child, ended=True)[0] or found
+        return found
+
+    def _again(
+        self, call: Call, child: nn.Module | None, ended: bool = False
+    ) -> tuple[Cause | None, tuple[Look, ...], str | None]:
+        """Runs a call again: until its child gets bad inputs, until its child makes bad outputs
+        that are no mask, if the call has `ended`, or to the end. Returns the operation behind what
+        is bad, and the outputs that are bad."""
+        found: Cause | None = None
+        outputs: tuple[Look, ...] = ()
+
+        def see(_: Any, args: Any, kwargs: Any, *output: Any) -> None:
+            nonlocal found, outputs
+            cause = mode.cause_of(output or (args, kwargs), masks=True)
+            found = cause if output else cause or found
+            outputs = bad_looks(output) or outputs
+            unknown = cause is None and not all(each.only_minus_inf for each in outputs)
+            if unknown or cause is not None and cause.kind != INTENDED:
                 raise _EnoughError
 
-    _run(call, mode, child.register_forward_pre_hook(look, with_kwargs=True))
-    return found[-1] if found else None
+        self.running.append(call.module)
+        try:
+            mode = Operations(
+                named(self._model), lambda: self.running[-1], whole=not call.inputs_bad(),
+                allowed=self._allowed,
+            )  # fmt: skip
+            mode.inputs = by_storage(call.given())
+            with ExitStack() as exits:
+                if child is not None:
+                    hook = child.register_forward_hook if ended else child.register_forward_pre_hook
+                    exits.callback(hook(see, with_kwargs=True).remove)
+                # The replay sees the modules inside compiled ones, where the watch has no hooks.
+                for each in inside_compiled(call.module):
+                    exits.callback(attach(each, self.enter, self.leave))
+                exits.enter_context(as_before(call))
+                exits.enter_context(mode)
+                output = call.module.forward(*call.args, **call.kwargs)
+            if child is None:
+                see(None, (), {}, output)
+        except _EnoughError:
+            pass
+        except Exception as error:
+            return None, (), notes.failed(error)
+        finally:
+            self.running.clear()
+        is_finite = not found and not outputs and (child is None or ended)
+        return found, outputs, "the replay gave finite numbers" if is_finite else None
 
+    def enter(self, module: nn.Module, *_: Any) -> None:
+        """A module begins."""
+        self.running.append(module)
 
-def until_bad_output(
-    call: Call, child: nn.Module, mode: Operations
-) -> tuple[Cause | None, tuple[Look, ...]]:
-    """The operation in `call` that made an output of a module inside bad, and the bad outputs. The
-    replay ends there, unless the output is a mask."""
-    found, looks = list[Cause | None](), tuple[Look, ...]()
-
-    def look(_: Any, args: Any, kwargs: Any, output: Any) -> None:
-        nonlocal looks
-        looks = bad_looks(output) or looks
-        cause = mode.cause_of(output, masks=True)
-        found.append(cause)
-        unknown = cause is None and not all(each.only_minus_inf for each in looks)
-        if unknown or cause is not None and cause.kind != INTENDED:
-            raise _EnoughError
-
-    _run(call, mode, child.register_forward_hook(look, with_kwargs=True))
-    return (found[-1] if found else None), looks
-
-
-def _run(call: Call, mode: Operations, hook: Any) -> None:
-    """Runs a call again until the hook has seen enough."""
-    try:
-        with as_before(call), mode:
-            call.module.forward(*call.args, **call.kwargs)
-    except _EnoughError:
-        pass
-    finally:
-        hook.remove()
+    def leave(self, *_: Any) -> None:
+        """The module that began last ends. Those inside have ended before."""
+        self.running.pop()
 
 
 class _EnoughError(Exception):

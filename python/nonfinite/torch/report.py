@@ -5,11 +5,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
 from nonfinite._native import NonFiniteError
 from nonfinite.findings import ORIGIN, WORDS, Look, as_json
-from nonfinite.torch import causes, frames
+from nonfinite.torch import notes
 
 FORWARD, BACKWARD = "forward", "backward"
 UNKNOWN = "unknown"
@@ -100,7 +98,7 @@ class BadOperation:
         lines += [f"  before any operation {each}" for each in given.values()]
         if read is not None:
             lines.append(f"  first read in {self.phase} by {operation}")
-        elif self.kind in WORDS:
+        elif self.kind in WORDS and not (self.note or "").startswith(notes.WHOLE):
             words = WORDS[self.kind]
             if self.kind == ORIGIN and self.phase == BACKWARD:
                 kept = any(each.bad for each in self.inputs)
@@ -131,46 +129,6 @@ class BadOperation:
             lines.append("  the training diverges: the weights have grown more than a hundredfold")
             lines += [f"    {each}" for each in self.history]
         return "\n".join(lines)
-
-
-def made(
-    found: Any,
-    *,
-    phase: str,
-    module: str | None,
-    module_type: str,
-    place: tuple[str, int] | None,
-    outputs: tuple[Look, ...],
-    step: int,
-    call: int,
-    note: str | None,
-    history: tuple[Past, ...],
-    given: tuple[Look, ...],
-) -> BadOperation:
-    """A finding of an operation, or of bad `outputs` whose operation is not known. `given`: the bad
-    inputs of the model."""
-    distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
-    file, line = place or (None, None)
-    return BadOperation(
-        kind=found.kind if found else UNKNOWN,
-        phase=phase,
-        module=module,
-        module_type=module_type,
-        operator=found.operator if found else None,
-        file=file,
-        line=line,
-        code=frames.code_of(place),
-        inputs=found.inputs if found else (),
-        outputs=found.outputs if found else outputs,
-        step=step,
-        call=call,
-        rank=torch.distributed.get_rank() if distributed else None,
-        parameter=found.parameter if found else None,
-        cause=found and causes.cause(found.kind, found.operator, found.inputs, found.outputs),
-        bad_inputs=() if found and found.kind == ORIGIN and not found.reads_bad else given,
-        note=note,
-        history=history,
-    )
 
 
 class BadValueError(NonFiniteError):

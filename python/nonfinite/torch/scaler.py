@@ -2,8 +2,11 @@
 """Overflows that a GradScaler expects."""
 
 import gc
+from collections.abc import Collection, Iterable
 from typing import Any
 
+import torch
+from torch import Tensor
 from torch.amp import GradScaler
 
 from nonfinite.findings import ORIGIN
@@ -17,11 +20,15 @@ UNTOLD = (
 )
 
 
-def _used() -> Any:
-    """A GradScaler that has scaled a loss. Only a bad gradient makes the watch look for one."""
-    scalers = (each for each in gc.get_objects() if issubclass(type(each), GradScaler))
-    used = (each for each in scalers if each.is_enabled() and private.scale_of(each) is not None)
-    return next(used, None)
+def _scale_at(places: Collection[int]) -> Any:
+    """The GradScaler whose scale is at one of these addresses. Only a bad gradient makes the watch
+    look for one."""
+    for each in gc.get_objects() if places else ():
+        if issubclass(type(each), GradScaler) and each.is_enabled():
+            scale = private.scale_of(each)
+            if scale is not None and scale.data_ptr() in places:
+                return each
+    return None
 
 
 class Scaler:
@@ -32,8 +39,9 @@ class Scaler:
             raise TypeError(f"scaler is a {type(scaler).__name__}, and must be a GradScaler")
         self._scaler = scaler
         self.overflows = 0
-        # One of which the watch was not told.
+        # One of which the watch was not told, and where the factors of the loss are in memory.
         self._untold: Any = None
+        self._factors: set[int] = set()
         # At the last bad gradient.
         self._scale_before: float | None = None
 
@@ -41,9 +49,17 @@ class Scaler:
         scaler = self._scaler or self._untold
         return scaler.get_scale() if scaler is not None and scaler.is_enabled() else None
 
+    def begins(self, roots: Iterable[Tensor]) -> None:
+        """Backward begins. A loss that was scaled is a product."""
+        nodes = [each.grad_fn for each in roots if self._scaler is None]
+        products = (each for each in nodes if each is not None and each.name() == "MulBackward0")
+        pairs = (pair for each in products for pair in private.saved(each))
+        factors = (each for name, each in pairs if name == "other" and not each.dim())
+        self._factors = {each.data_ptr() for each in factors if each.layout is torch.strided}
+
     def expects(self) -> bool:
         """Whether a bad gradient is an overflow, which the scaler takes care of. Counts it."""
-        self._untold = self._untold or _used()
+        self._untold = _scale_at(self._factors)
         scale = self._scale_before = self._scale()
         overflows = self._scaler is not None and scale is not None and scale > 1
         self.overflows += overflows
@@ -61,7 +77,7 @@ class Scaler:
     def expects_loss(self, found: Cause | None) -> bool:
         """The same of a bad loss, which is an overflow if the operation behind it multiplies finite
         numbers by the scale. A loss that was bad before is a finding."""
-        self._untold = self._untold or _used()
+        self._untold = _scale_at(self._factors)
         return self._is_scaled(found) and self.expects()
 
     def _is_scaled(self, found: Cause | None) -> bool:

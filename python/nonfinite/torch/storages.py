@@ -34,21 +34,6 @@ def _key(tensor: Tensor) -> tuple[int, Callable[[], bool]]:
     return id(tensor), lambda: ref() is None
 
 
-def span(tensor: Tensor) -> tuple[int, int]:
-    """The bytes of its memory that a tensor is in: the first one, and the one behind the last."""
-    if tensor.is_nested:
-        tensor = tensor.values()
-    try:
-        start = int(tensor.storage_offset())
-        strides = map(int, tensor.stride())
-    except (NotImplementedError, RuntimeError):
-        # As in `_key`.
-        return 0, 0
-    pairs = zip(tensor.shape, strides, strict=True)
-    end = start + sum((size - 1) * stride for size, stride in pairs) + 1
-    return start * tensor.itemsize, (end if tensor.numel() else start) * tensor.itemsize
-
-
 def fills(tensor: Tensor) -> bool:
     """Whether a tensor is all of its memory."""
     try:
@@ -108,13 +93,15 @@ def name_of(tensor: Tensor, *names: Named) -> tuple[str, Tensor] | None:
     known = [each for some in names for each in some.get(key, ())]
     if len(known) < 2:
         return known[0] if known else None
-    start, end = span(tensor)
-    spans = [(*span(own), name, own) for name, own in known]
-    parts = [(name, own) for first, last, name, own in spans if first < end and start < last]
-    same = [(name, own) for first, last, name, own in spans if (first, last) == (start, end)]
-    # A view of several tensors is bad because of the one that is.
-    bad = [each for each in parts if not finite(each[1])]
-    return next(iter([*same, *bad, *parts]), None)
+
+    def rank(pair: tuple[str, Tensor]) -> tuple[bool, bool, bool]:
+        own = pair[1]
+        after = int(tensor.storage_offset()) - int(own.storage_offset())
+        is_apart = after >= own.numel() or -after >= tensor.numel()
+        # A view of several tensors is bad because of the one that is.
+        return is_apart, after != 0 or own.numel() != tensor.numel(), finite(own)
+
+    return min(known, key=rank)
 
 
 def named(model: nn.Module) -> dict[int, list[tuple[str, Tensor]]]:

@@ -37,7 +37,7 @@ class Watch:
     backward: whether to look at gradients and at the loss, too.
 
     operations: whether to look at the output of every operation, and not only of every module. It
-    takes 1.4 to 2.6 times the step, most where the model is small. It names faults in modules that
+    takes 1.5 to 2.5 times the step, most where the model is small. It names faults in modules that
     change their inputs in place, and faults of the optimizer.
 
     scaler: the GradScaler of the program. A bad gradient is counted in `overflows` as long as the
