@@ -80,7 +80,7 @@ impl Sizes {
         keep(&mut sizes.intermediate, &["intermediate_size", "n_inner", "ffn_dim", "d_ff"]);
         let heads = number(&["num_attention_heads", "n_head", "num_heads"]);
         let hidden = number(&["hidden_size", "n_embd", "d_model"]);
-        let of_head = || Some(hidden?.checked_div(heads?)?);
+        let of_head = || hidden?.checked_div(heads?);
         if let (Some(heads), Some(length)) = (heads, number(&["head_dim", "d_kv"]).or_else(of_head))
         {
             let keys = number(&["num_key_value_heads", "n_head_kv"]).unwrap_or(heads);

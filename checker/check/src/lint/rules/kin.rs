@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nonfinite::Format;
 
-use super::{Findings, cast};
+use super::Findings;
 use crate::lint::finding::{ALL_ZERO, MAGNITUDE, NORM_ZERO, Severity};
 use crate::lint::tensor_names::{expert, is_trained, may_be_zero};
 
@@ -15,7 +15,6 @@ pub(super) type Kin<'a> = BTreeMap<(String, &'a [usize]), Vec<usize>>;
 pub(super) fn all(found: &mut Findings<'_>, kin: &Kin<'_>) {
     zeros(found, kin);
     garbage(found, kin);
-    cast::all(found, kin);
 }
 
 /// Weights of zeros: in some layers of several, or where every model has other numbers.

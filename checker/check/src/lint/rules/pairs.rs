@@ -29,16 +29,17 @@ fn tied(found: &mut Findings<'_>) {
     let (Some((index, embedding)), None) = find(is_embedding) else { return };
     match find(is_head) {
         (Some((at, head)), None)
-            if is_tied && embedding.format().is_some() && embedding.format() == head.format() =>
+            if is_tied
+                && embedding.format().is_some()
+                && embedding.format() == head.format()
+                && embedding.is_equal_to(head) == Some(false) =>
         {
-            if embedding.is_equal_to(head) == Some(false) {
-                let message = format!(
-                    "other numbers than {}, although the configuration says tie_word_embeddings: \
-                     loaders take one of the two",
-                    embedding.name()
-                );
-                found.add(&PAIRS, at, None, message);
-            }
+            let message = format!(
+                "other numbers than {}, although the configuration says tie_word_embeddings: \
+                 loaders take one of the two",
+                embedding.name()
+            );
+            found.add(&PAIRS, at, None, message);
         }
         (None, _) if !is_tied && sizes.has_head => {
             let rows = embedding.shape().first();
