@@ -198,6 +198,14 @@ def test_errors_of_the_owner_pass() -> None:
         nf.all_finite(Broken())
     assert repr(error.value.__cause__) == "RuntimeError('lost')"
 
+    class Deep:
+        def __dlpack__(self, **_: object) -> object:
+            raise RecursionError("deep")
+
+    with pytest.raises(RecursionError, match="deep") as other:
+        nf.all_finite(Deep())
+    assert not hasattr(other.value, "__notes__")
+
     class Fake:
         def __dlpack__(self, **_: object) -> object:
             return object()
