@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable
@@ -90,9 +91,9 @@ def test_wrong_parts() -> None:
         for wrong in ({GOOD.size}, MODEL, Mock(), pd.DataFrame, dict):
             with pytest.raises(TypeError, match="no array.* such as model.state_dict"):
                 ask(wrong)
-    for x in ({}, [1.0], {"w": GOOD}):
-        with pytest.raises(ValueError, match="threads=-1, and") as error:
-            nf.all_finite(x, threads=-1)
+    for x, threads in itertools.product((1.0, {}, [1.0], {"w": GOOD}), (-1, 1025)):
+        with pytest.raises(ValueError, match=f"threads={threads}, and must be from 0") as error:
+            nf.all_finite(x, threads=threads)
         assert not hasattr(error.value, "__notes__")
     for one in (nf.census, nf.stats, nf.is_nan, lambda x: nf.any(x, "nan", axis=0)):
         for make in ("dict", "parameters"):

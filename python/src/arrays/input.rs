@@ -121,7 +121,7 @@ fn check_part(part: &Bound<'_, PyAny>) -> PyResult<()> {
 /// A number of Python: 0 dimensions.
 fn scalar<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
     let one = Shape::scalar();
-    if let Ok(number) = x.cast_exact::<PyFloat>() {
+    if let Ok(number) = x.cast::<PyFloat>() {
         let bytes = number.value().to_ne_bytes().to_vec();
         return Array::copy(Format::F64, bytes, &one).map(Some).map_err(of_border);
     }
@@ -133,10 +133,6 @@ fn scalar<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
     }
     if x.is_instance_of::<PyComplex>() {
         return Err(type_error("x is complex: ask about x.real and x.imag"));
-    }
-    if let Ok(number) = x.cast::<PyFloat>() {
-        let bytes = number.value().to_ne_bytes().to_vec();
-        return Array::copy(Format::F64, bytes, &one).map(Some).map_err(of_border);
     }
     Ok(None)
 }

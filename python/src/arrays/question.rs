@@ -30,7 +30,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// threads: the number of threads for more than 2 MiB; 0 for all CPUs. Without it, one.
 ///
 /// Operations of torch answer about a tensor of torch on a GPU, where it is. The call waits for the
-/// device, and threads make no difference. So do any_nan, any, all and count without axis=.
+/// device, and threads make no difference. any_nan, any_inf, any, all and count do so, too.
 ///
 /// Raises TypeError if x is no array of numbers in the memory of the CPU, and no such tensor.
 ///
