@@ -186,7 +186,7 @@ fn unknown(x: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!(
         "x is of the type {class}, which is no array: pass an array of numpy, torch, jax or Arrow, \
          an object with __dlpack__ or the buffer protocol, or a number. all_finite, any_nan, \
-         any_inf, any, all and count (without axis) and assert_finite also take dicts and iterators \
-         of arrays, such as model.state_dict()"
+         any_inf, any, all and count (without axis) and assert_finite also take dicts and \
+         iterators of arrays, such as model.state_dict()"
     ))
 }

@@ -19,8 +19,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// Replaces NaN, +Inf and -Inf, as numpy.nan_to_num. Returns an array of the dtype and shape of x.
 /// A tensor of torch gives a tensor, a number gives a number, and everything else gives an array of
 /// numpy. If torch records gradients of the tensor, or if it has a tangent of forward mode,
-/// torch.nan_to_num answers: the gradient is that of x, and 0 where an element was replaced. Integers stay as they are. Real and
-/// imaginary parts of numpy's complex numbers are replaced on their own.
+/// torch.nan_to_num answers: the gradient is that of x, and 0 where an element was replaced.
+/// Integers stay as they are. Real and imaginary parts of numpy's complex numbers are replaced on
+/// their own.
 ///
 /// copy: if False, the memory of x is changed; arrays of numpy and tensors are returned themselves.
 /// nan: the number for NaN.
