@@ -67,7 +67,7 @@ def array(x: Any) -> Any:
         return x
     if _parts(x) is not None:
         raise TypeError("x is a table: ask about one column, such as x['name']")
-    x = getattr(x, "array", x)  # A Series or an Index of pandas.
+    x = x.array if hasattr(type(x), "array") else x  # A Series or an Index of pandas.
     if hasattr(x, "__arrow_array__"):
         x = x.__arrow_array__()
     if not hasattr(x, "__arrow_c_stream__"):

@@ -28,9 +28,8 @@ def as_list(paths: Path | Iterable[Path]) -> list[Path]:
     if not several or not all(isinstance(path, (str, PathLike)) for path in found):
         raise TypeError(
             f"paths is a {type(paths).__name__}, and must be a str, an os.PathLike or several of "
-            "them: check() looks at files. For an array or a tensor in memory call "
-            "nonfinite.assert_finite(x, name=name) or nonfinite.census(x), for a state_dict once "
-            "for each of its items"
+            "them: check() looks at files. For an array, a tensor or a state_dict in memory call "
+            "nonfinite.assert_finite(x)"
         )
     if not found:
         raise ValueError("paths is empty: there is no file to look at")

@@ -246,18 +246,11 @@ def test_threads(threads: int, dtype: type) -> None:
         assert nf.census(view, threads=threads) == nf.census(view)
 
 
-def test_wrong_numbers_of_threads() -> None:
-    for threads in (-1, 1025):
-        with pytest.raises(ValueError, match=f"threads={threads}, and must be from 0 to 1024"):
-            nf.all_finite(1.0, threads=threads)
-
-
 @pytest.mark.parametrize("dtype", ["?", "b", "B", "h", "i", "l", "q", "Q"])
 def test_integers_are_finite(dtype: str) -> None:
     x = np.arange(6).astype(dtype).reshape(2, 3)[::-1, ::2]
     assert nf.all_finite(x) is True and nf.any_nan(x) is False
-    assert np.array_equal(nf.is_finite(x), np.isfinite(x))
-    assert np.array_equal(nf.is_nan(x), np.isnan(x))
+    assert nf.is_finite(x).all() and not nf.is_nan(x).any()
     assert np.array_equal(nf.count(x, "finite", axis=0), [2, 2])
     assert nf.position(x, "finite") == (0, 0) and nf.position(x, "nan") is None
     with pytest.raises(TypeError, match="integers"):

@@ -42,18 +42,11 @@ def test_arrow_nan_under_a_null() -> None:
 
 
 def test_polars() -> None:
-    x = polars.Series("x", [1.0, None, NAN, INF])
-    assert nf.census(x).total == 2 and nf.position(x, "nan") == (2,)
-    assert nf.is_finite(x).tolist() == [True, False, False, False]
     assert nf.all_finite(polars.Series([1.0, None], dtype=polars.Float32)) is True
     assert nf.all_finite(polars.Series([1, None])) is True
-    x = polars.concat([x, x], rechunk=False)
-    assert nf.count(x, "nan") == 2
     frame = polars.DataFrame({"x": [1.0, NAN]})
     ask = polars.col("x").map_batches(lambda x: polars.Series(nf.is_finite(x)))
     assert frame.select(ask)["x"].to_list() == [True, False]
-    with pytest.raises(TypeError, match="one column"):
-        nf.is_nan(polars.DataFrame({"x": [1.0]}))
     with pytest.raises(TypeError, match="Arrow format"):
         nf.all_finite(polars.Series(["a"]))
 
@@ -61,26 +54,19 @@ def test_polars() -> None:
 def test_pandas() -> None:
     x = pandas.Series([1.0, None, INF])
     assert nf.is_nan(x).tolist() == [False, True, False]
-    assert nf.position(x, "inf") == (2,)
     assert nf.nan_to_num(x, posinf=2.0).tolist() == [1, 0, 2]
-    frame = pandas.DataFrame({"a": [1.0, NAN], "b": [INF, 2.0]})
-    assert nf.count(frame.to_numpy(), "non-finite", axis=0).tolist() == [1, 1]
     with pytest.raises(TypeError, match="dtype object|Arrow|column"):
         nf.all_finite(pandas.Series(["a", None], dtype=object))
 
 
 def test_arrow_others() -> None:
-    plain = pa.array([1.0, NAN])
-    assert nf.any(plain, "nan", axis=0) is True
-    assert nf.is_nan(plain, out=np.zeros(2, bool)).tolist() == [False, True]
+    assert nf.any(pa.array([1.0, NAN]), "nan", axis=0) is True
     assert nf.all_finite(pa.array([1, 2, None])) is True
     assert nf.is_nan(pa.array([True, None])).tolist() == [False, False]
     assert nf.all_finite(pa.array([], pa.float32())) is True
-    for wrong in (pa.array(["a"]), pa.array([[1.0]]), pa.array([{"a": 1.0}])):
+    for wrong in (["a"], [[1.0]], [{"a": 1.0}], pa.array([1.0]).dictionary_encode()):
         with pytest.raises(TypeError, match="Arrow format"):
-            nf.all_finite(wrong)
-    with pytest.raises(TypeError, match="Arrow format"):
-        nf.all_finite(pa.array([1.0]).dictionary_encode())
+            nf.all_finite(pa.array(wrong))
 
 
 @pytest.mark.parametrize("code", "fd")
@@ -197,6 +183,14 @@ def test_errors_of_the_owner_pass() -> None:
     with pytest.raises(TypeError, match="lost") as error:
         nf.all_finite(Broken())
     assert repr(error.value.__cause__) == "RuntimeError('lost')"
+
+    class Deep:
+        def __dlpack__(self, **_: object) -> object:
+            raise RecursionError("deep")
+
+    with pytest.raises(RecursionError, match="deep") as other:
+        nf.all_finite(Deep())
+    assert not hasattr(other.value, "__notes__")
 
     class Fake:
         def __dlpack__(self, **_: object) -> object:

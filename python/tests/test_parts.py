@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable
@@ -36,6 +37,7 @@ COLLECTIONS: dict[str, tuple[Callable[[], Any], int, bool, str]] = {
     "values": (lambda: {"a": GOOD, "b": BAD}.values(), 3, True, "x[1]"),
     "generator": (lambda: (x for x in (None, GOOD, BAD)), 3, True, "x[2]"),
     "list": (lambda: [GOOD, None, torch.tensor(BAD)], 3, True, "x[2]"),
+    "columns": (lambda: [NULLS, NULLS[3:], pd.Series(MASKED)[:1]], 2, False, "x[0]"),
     "tuple": (lambda: State(np.int32(3), {"w": BAD}), 2, True, "x[1]['w']"),
     "numbers": (lambda: iter([1, 2.5, NAN]), 2, False, "x[2]"),
     "state_dict": (lambda: MODEL.state_dict(), 7, True, "x['1.bias']"),
@@ -89,6 +91,10 @@ def test_wrong_parts() -> None:
         for wrong in ({GOOD.size}, MODEL, Mock(), pd.DataFrame, dict):
             with pytest.raises(TypeError, match="no array.* such as model.state_dict"):
                 ask(wrong)
+    for x, threads in itertools.product((1.0, {}, [1.0], {"w": GOOD}), (-1, 1025)):
+        with pytest.raises(ValueError, match=f"threads={threads}, and must be from 0") as error:
+            nf.all_finite(x, threads=threads)
+        assert not hasattr(error.value, "__notes__")
     for one in (nf.census, nf.stats, nf.is_nan, lambda x: nf.any(x, "nan", axis=0)):
         for make in ("dict", "parameters"):
             with pytest.raises(TypeError, match="no array.* assert_finite also take dicts"):

@@ -69,6 +69,12 @@ def test_nan_to_num_has_a_gradient(dtype: torch.dtype, numbers: tuple[float | No
         y.float().sum().backward()
         grads.append((y.tolist(), x.grad.tolist()))
     assert grads[0] == grads[1] and grads[0][1] == [3, 0, 0, 0]
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(x.detach(), torch.ones(4, dtype=dtype))
+        tangent = torch.autograd.forward_ad.unpack_dual(nf.nan_to_num(dual, True, *numbers)).tangent
+        assert tangent.tolist() == [1, 0, 0, 0]
+        with pytest.raises(ValueError, match="detach"):
+            nf.nan_to_num(dual, copy=False)
 
 
 def test_public_names() -> None:

@@ -18,10 +18,22 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// A class and its arguments: what `pickle` and `copy` ask for.
 type Reduced<'py> = (Bound<'py, PyType>, Bound<'py, PyTuple>);
 
-/// The arguments of the class are attributes with these names.
+/// The arguments of each class, which are attributes, too.
+const OCCURRENCES: [&str; 2] = ["count", "first"];
+const CENSUS: [&str; 3] = ["nan", "pos_inf", "neg_inf"];
+const EXTREME: [&str; 3] = ["value", "bits", "first"];
+const STATS: [&str; 7] = ["census", "min", "max", "max_abs", "zeros", "subnormals", "normals"];
+
 fn reduced<'py>(answer: &Bound<'py, PyAny>, names: &[&str]) -> PyResult<Reduced<'py>> {
     let arguments = names.iter().map(|name| answer.getattr(*name)).collect::<PyResult<Vec<_>>>()?;
     Ok((answer.get_type(), PyTuple::new(answer.py(), arguments)?))
+}
+
+/// The call of the class that makes the answer.
+fn text(answer: &Bound<'_, PyAny>, names: &[&str]) -> PyResult<String> {
+    let field = |name: &&str| Ok(format!("{name}={}", answer.getattr(*name)?.repr()?));
+    let fields = names.iter().map(field).collect::<PyResult<Vec<_>>>()?;
+    Ok(format!("{}({})", answer.get_type().name()?, fields.join(", ")))
 }
 
 /// The elements of one class: how many there are, and the coordinate of the first one, or None.
@@ -58,10 +70,6 @@ impl Coordinate {
         let view = array.view().map_err(of_crate)?;
         Ok(Self(Some(view.coordinate(index).map_err(of_crate)?.collect())))
     }
-
-    fn text(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(self.into_pyobject(py)?.repr()?.to_string())
-    }
 }
 
 #[pymethods]
@@ -72,11 +80,11 @@ impl Occurrences {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
-        reduced(slf, &["count", "first"])
+        reduced(slf, &OCCURRENCES)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("Occurrences(count={}, first={})", self.count, self.first.text(py)?))
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        text(slf, &OCCURRENCES)
     }
 
     fn __bool__(&self) -> bool {
@@ -124,7 +132,7 @@ impl Census {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
-        reduced(slf, &["nan", "pos_inf", "neg_inf"])
+        reduced(slf, &CENSUS)
     }
 
     /// The number of elements that are NaN or infinite.
@@ -134,10 +142,8 @@ impl Census {
         self.nan.count.saturating_add(self.pos_inf.count).saturating_add(self.neg_inf.count)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let class = |class: &Occurrences| class.__repr__(py);
-        let (nan, pos, neg) = (class(&self.nan)?, class(&self.pos_inf)?, class(&self.neg_inf)?);
-        Ok(format!("Census(nan={nan}, pos_inf={pos}, neg_inf={neg})"))
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        text(slf, &CENSUS)
     }
 
     fn __bool__(&self) -> bool {
@@ -179,12 +185,11 @@ impl Extreme {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
-        reduced(slf, &["value", "bits", "first"])
+        reduced(slf, &EXTREME)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let (value, first) = (self.value, self.first.text(py)?);
-        Ok(format!("Extreme(value={value:?}, bits={:#x}, first={first})", self.bits))
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        text(slf, &EXTREME)
     }
 }
 
@@ -239,8 +244,7 @@ impl Stats {
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
-        let names = ["census", "min", "max", "max_abs", "zeros", "subnormals", "normals"];
-        reduced(slf, &names)
+        reduced(slf, &STATS)
     }
 
     /// The number of finite elements.
@@ -250,17 +254,7 @@ impl Stats {
         self.zeros.saturating_add(self.subnormals).saturating_add(self.normals)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let extreme = |x: &Option<Extreme>| match x {
-            Some(x) => x.__repr__(py),
-            None => Ok("None".to_owned()),
-        };
-        let (min, max) = (extreme(&self.min)?, extreme(&self.max)?);
-        let (max_abs, census) = (extreme(&self.max_abs)?, self.census.__repr__(py)?);
-        Ok(format!(
-            "Stats(census={census}, min={min}, max={max}, max_abs={max_abs}, zeros={}, \
-             subnormals={}, normals={})",
-            self.zeros, self.subnormals, self.normals
-        ))
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        text(slf, &STATS)
     }
 }

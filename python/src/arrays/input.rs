@@ -77,7 +77,11 @@ fn read_cold<'py>(x: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
     if let Some(array) = torch::read(x)? {
         return Ok(array);
     }
-    if x.is_instance_of::<PyList>() || x.is_instance_of::<PyTuple>() || is_generic(x)? {
+    let is_list = x.is_instance_of::<PyList>() || x.is_instance_of::<PyTuple>();
+    if is_list {
+        x.try_iter()?.try_for_each(|part| check_part(&part?))?;
+    }
+    if is_list || is_generic(x)? {
         return through_numpy(x);
     }
     if let Some(array) = arrow::read(x)? {
@@ -103,10 +107,21 @@ fn read_cold<'py>(x: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
     Err(unknown(x))
 }
 
+/// numpy would make numbers of the nulls and masked elements in a list of columns.
+fn check_part(part: &Bound<'_, PyAny>) -> PyResult<()> {
+    let plain = part.is_exact_instance_of::<PyFloat>() || part.is_exact_instance_of::<PyList>();
+    for name in ["__arrow_c_array__", "__arrow_c_stream__", "_sharedmask"] {
+        if !plain && part.hasattr(name)? {
+            return Err(type_error("x is a list of columns: ask about each of them"));
+        }
+    }
+    Ok(())
+}
+
 /// A number of Python: 0 dimensions.
 fn scalar<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
     let one = Shape::scalar();
-    if let Ok(number) = x.cast_exact::<PyFloat>() {
+    if let Ok(number) = x.cast::<PyFloat>() {
         let bytes = number.value().to_ne_bytes().to_vec();
         return Array::copy(Format::F64, bytes, &one).map(Some).map_err(of_border);
     }
@@ -118,10 +133,6 @@ fn scalar<'py>(x: &Bound<'py, PyAny>) -> PyResult<Option<Array<'py>>> {
     }
     if x.is_instance_of::<PyComplex>() {
         return Err(type_error("x is complex: ask about x.real and x.imag"));
-    }
-    if let Ok(number) = x.cast::<PyFloat>() {
-        let bytes = number.value().to_ne_bytes().to_vec();
-        return Array::copy(Format::F64, bytes, &one).map(Some).map_err(of_border);
     }
     Ok(None)
 }
@@ -175,7 +186,7 @@ fn unknown(x: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!(
         "x is of the type {class}, which is no array: pass an array of numpy, torch, jax or Arrow, \
          an object with __dlpack__ or the buffer protocol, or a number. all_finite, any_nan, \
-         any_inf, any, all, count and assert_finite also take dicts and iterators of arrays, such \
-         as model.state_dict()"
+         any_inf, any, all and count (without axis) and assert_finite also take dicts and \
+         iterators of arrays, such as model.state_dict()"
     ))
 }

@@ -30,7 +30,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// threads: the number of threads for more than 2 MiB; 0 for all CPUs. Without it, one.
 ///
 /// Operations of torch answer about a tensor of torch on a GPU, where it is. The call waits for the
-/// device, and threads make no difference. So do any_nan, any, all and count without axis=.
+/// device, and threads make no difference. any_nan, any_inf, any, all and count do so, too.
 ///
 /// Raises TypeError if x is no array of numbers in the memory of the CPU, and no such tensor.
 ///
@@ -135,7 +135,7 @@ fn position<'py>(
     let (py, predicate) = (x.py(), predicate::parse(predicate)?);
     let array = input::read_for(x, predicate::has_sign(predicate))?;
     if let Some(axes) = Axes::new(axis, keepdims) {
-        return input::answer_for(x, rows::position(py, array, predicate, &axes, threads)?);
+        return input::answer_for(x, rows::position(py, &array, predicate, &axes, threads)?);
     }
     let found = ask_array(py, &array, threads, |view| view.position(predicate))?;
     Coordinate::new(found, &array)?.into_bound_py_any(py)
@@ -161,7 +161,7 @@ fn census<'py>(
             ask: &|rows, out| rows.census(out),
             join: |a, b, behind| a.join(b.behind(behind)),
         };
-        let (sizes, answers) = rows::collected(py, array, &axes, threads, &rows)?;
+        let (sizes, answers) = rows::collected(py, &array, &axes, threads, &rows)?;
         return records::census(py, &sizes, &answers);
     }
     let census = ask_array(py, &array, threads, |view| view.census())?;
@@ -188,7 +188,7 @@ fn stats<'py>(
             ask: &|rows, out| rows.stats(out),
             join: |a, b, behind| a.join(b.behind(behind)),
         };
-        let (sizes, answers) = rows::collected(py, array, &axes, threads, &rows)?;
+        let (sizes, answers) = rows::collected(py, &array, &axes, threads, &rows)?;
         return records::stats(py, &sizes, &answers);
     }
     let stats = ask_array(py, &array, threads, |view| view.stats())?;
@@ -231,5 +231,5 @@ where
         };
     };
     let array = input::read_for(x, signs)?;
-    input::answer_for(x, rows::answers(py, array, &axes, threads, rows)?)
+    input::answer_for(x, rows::answers(py, &array, &axes, threads, rows)?)
 }

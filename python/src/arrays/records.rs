@@ -1,7 +1,7 @@
 //! Answers for rows that are more than a number: arrays of records of numpy, with fields named as
 //! the attributes of `Census` and `Stats`.
 
-use nonfinite::{Census, Extreme, Stats};
+use nonfinite::{Census, Extreme, Occurrences, Stats};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyList};
 
@@ -48,23 +48,18 @@ pub(crate) fn stats<'py>(
     let words = |stats: &Stats| {
         let extremes = [stats.min, stats.max, stats.max_abs].map(extreme_words);
         let counts = [stats.zeros, stats.subnormals, stats.normals].map(|count| count as u64);
-        census_words(&stats.census).into_iter().chain(extremes.into_iter().flatten()).chain(counts)
+        census_words(&stats.census).chain(extremes.into_iter().flatten()).chain(counts)
     };
     array(py, sizes, &fields, rows.iter().flat_map(words))
 }
 
 /// The fields of `CENSUS`, each of which has 8 bytes.
-fn census_words(census: &Census) -> [u64; 6] {
-    let first = |first: Option<usize>| first.map_or(NOWHERE, |index| index as u64);
-    let (nan, pos, neg) = (&census.nan, &census.pos_inf, &census.neg_inf);
-    [
-        nan.count as u64,
-        first(nan.first),
-        pos.count as u64,
-        first(pos.first),
-        neg.count as u64,
-        first(neg.first),
-    ]
+fn census_words(census: &Census) -> impl Iterator<Item = u64> + use<> {
+    let classes = [census.nan, census.pos_inf, census.neg_inf];
+    let words = |class: Occurrences| {
+        [class.count as u64, class.first.map_or(NOWHERE, |index| index as u64)]
+    };
+    classes.into_iter().flat_map(words)
 }
 
 /// The fields of `EXTREME`.

@@ -18,9 +18,10 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Replaces NaN, +Inf and -Inf, as numpy.nan_to_num. Returns an array of the dtype and shape of x.
 /// A tensor of torch gives a tensor, a number gives a number, and everything else gives an array of
-/// numpy. If the tensor requires gradients and torch records them, torch.nan_to_num answers: the
-/// gradient is that of x, and 0 where an element was replaced. Integers stay as they are. Real and
-/// imaginary parts of numpy's complex numbers are replaced on their own.
+/// numpy. If torch records gradients of the tensor, or if it has a tangent of forward mode,
+/// torch.nan_to_num answers: the gradient is that of x, and 0 where an element was replaced.
+/// Integers stay as they are. Real and imaginary parts of numpy's complex numbers are replaced on
+/// their own.
 ///
 /// copy: if False, the memory of x is changed; arrays of numpy and tensors are returned themselves.
 /// nan: the number for NaN.
@@ -50,9 +51,11 @@ fn nan_to_num<'py>(
         return Ok(x.clone());
     }
     let tensor = is_tensor(x)?;
-    if tensor && copy && x.getattr("requires_grad")?.is_truthy()? {
+    if tensor && copy {
         let torch = py.import("torch")?;
-        if torch.call_method0("is_grad_enabled")?.is_truthy()? {
+        let recorded = x.getattr("requires_grad")?.is_truthy()?
+            && torch.call_method0("is_grad_enabled")?.is_truthy()?;
+        if recorded || has_tangent(x)? {
             return torch.call_method1("nan_to_num", (x, nan, posinf, neginf));
         }
     }
@@ -77,6 +80,12 @@ fn nan_to_num<'py>(
             || x.is_instance_of::<PyComplex>()
             || input::is_generic(x)?);
     if is_scalar { target.get_item(()) } else { Ok(target) }
+}
+
+/// Whether a tensor of torch has a tangent of forward mode.
+fn has_tangent(x: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let forward = x.py().import("torch.autograd.forward_ad")?;
+    Ok(!forward.call_method1("unpack_dual", (x,))?.getattr("tangent")?.is_none())
 }
 
 /// Whether `x` is an array of complex numbers of numpy.
@@ -144,8 +153,10 @@ fn change<R: Send>(
         return Err(type_error("x is no array of floating-point numbers"));
     };
     let tensor = is_tensor(x)?;
-    if tensor && x.getattr("requires_grad")?.is_truthy()? {
-        return Err(value("x requires gradients: pass x.detach(), which has the same memory"));
+    if tensor && (x.getattr("requires_grad")?.is_truthy()? || has_tangent(x)?) {
+        return Err(value(
+            "torch differentiates x: pass x.detach() or its primal, with the same memory",
+        ));
     }
     if !array.is_writable() {
         return Err(value("x is read-only, as lists and scalars are: pass a writable array"));

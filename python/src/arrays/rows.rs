@@ -22,27 +22,26 @@ impl<'a, 'py> Axes<'a, 'py> {
         (axis.is_some() || keep).then_some(Self { axis, keep })
     }
 
-    /// The numbers of the dimensions among `rank`, in order.
-    fn among(&self, rank: usize) -> PyResult<Vec<usize>> {
-        let Some(given) = self.axis else { return Ok((0..rank).collect()) };
-        let mut axes = Vec::new();
+    /// The bits with the numbers of the dimensions among `rank`, of which there are at most 64.
+    fn among(&self, rank: usize) -> PyResult<u64> {
+        let Some(given) = self.axis else { return Ok((0..rank).fold(0, |all, i| all | 1 << i)) };
+        let mut axes = 0;
         let mut add = |number: isize| {
             let from_end = if number < 0 { rank.cast_signed() } else { 0 };
             let axis = number.checked_add(from_end).and_then(|axis| usize::try_from(axis).ok());
             let Some(axis) = axis.filter(|&axis| axis < rank) else {
                 return Err(value(format!("axis={number}, and x has {rank} dimensions")));
             };
-            if axes.contains(&axis) {
+            if axes & 1 << axis != 0 {
                 return Err(value(format!("duplicate value in axis={given}")));
             }
-            axes.push(axis);
+            axes |= 1 << axis;
             Ok(())
         };
         match given.cast::<PyTuple>() {
             Ok(several) => several.iter().try_for_each(|number| add(number.extract()?))?,
             Err(_) => add(given.extract()?)?,
         }
-        axes.sort_unstable();
         Ok(axes)
     }
 }
@@ -62,7 +61,7 @@ pub(crate) struct Question<'a, A> {
 /// What a question answers about the rows of an array.
 pub(crate) fn answers<'py, A: Answer + Copy + IntoPyObject<'py> + Send + Sync>(
     py: Python<'py>,
-    array: Array<'_>,
+    array: &Array<'_>,
     axes: &Axes<'_, '_>,
     threads: Option<isize>,
     question: &Question<'_, A>,
@@ -74,7 +73,7 @@ pub(crate) fn answers<'py, A: Answer + Copy + IntoPyObject<'py> + Send + Sync>(
 /// The index along each row of the first element for which the predicate holds, or -1.
 pub(crate) fn position<'py>(
     py: Python<'py>,
-    array: Array<'_>,
+    array: &Array<'_>,
     predicate: Predicate,
     axes: &Axes<'_, '_>,
     threads: Option<isize>,
@@ -94,7 +93,7 @@ pub(crate) fn position<'py>(
 /// The sizes of the answers, and the answers.
 pub(crate) fn collected<A: Copy + Send + Sync>(
     py: Python<'_>,
-    array: Array<'_>,
+    array: &Array<'_>,
     axes: &Axes<'_, '_>,
     threads: Option<isize>,
     question: &Question<'_, A>,
@@ -116,52 +115,30 @@ fn repeated<A: Copy>(answer: A, len: usize) -> PyResult<Vec<A>> {
 }
 
 /// The rows of an array along axes.
-struct Rows<'py> {
-    array: Array<'py>,
-    /// Sizes and strides, if they are not those of the array: of several axes, two are one
-    /// dimension where a stride leads through both.
-    layout: Option<(Vec<usize>, Vec<isize>)>,
-    /// The axes among these dimensions, in order.
-    axes: Vec<usize>,
+struct Rows<'a, 'py> {
+    array: &'a Array<'py>,
+    axes: u64,
     /// The sizes of the answers.
     sizes: Vec<usize>,
 }
 
-impl<'py> Rows<'py> {
+impl<'a, 'py> Rows<'a, 'py> {
     /// # Errors
     /// ValueError if there is no such axis, or if one stands twice.
-    fn new(array: Array<'py>, wanted: &Axes<'_, '_>) -> PyResult<Self> {
-        let mut axes = wanted.among(array.shape().sizes().len())?;
-        let size = |(axis, &size)| match axes.contains(&axis) {
-            true => wanted.keep.then_some(1),
-            false => Some(size),
-        };
-        let answers = array.shape().sizes().iter().enumerate().filter_map(size).collect();
-        if axes.len() == 1 {
-            return Ok(Self { array, layout: None, axes, sizes: answers });
-        }
+    fn new(array: &'a Array<'py>, wanted: &Axes<'_, '_>) -> PyResult<Self> {
         let mut sizes = array.shape().sizes().to_vec();
-        let mut strides = array.shape().strides().to_vec();
-        if axes.is_empty() {
-            // Each element is a row.
-            axes.push(sizes.len());
-            sizes.push(1);
-            strides.push(0);
-        }
-        for i in (1..axes.len()).rev() {
-            let (outer, inner) = (axes[i - 1], axes[i]);
-            let reach = strides[inner].checked_mul(sizes[inner].cast_signed());
-            if inner == outer + 1 && reach == Some(strides[outer]) {
-                sizes[outer] = sizes[outer].saturating_mul(sizes.remove(inner));
-                strides[outer] = strides.remove(inner);
-                axes.remove(i);
-                axes[i..].iter_mut().for_each(|axis| *axis -= 1);
+        let axes = wanted.among(sizes.len())?;
+        for axis in (0..sizes.len()).rev().filter(|axis| axes & 1 << axis != 0) {
+            if wanted.keep {
+                sizes[axis] = 1;
+            } else {
+                sizes.remove(axis);
             }
         }
-        Ok(Self { array, layout: Some((sizes, strides)), axes, sizes: answers })
+        Ok(Self { array, axes, sizes })
     }
 
-    /// Asks about rows along the last axis, and joins the answers along each axis before.
+    /// Asks about rows along the last axis, and joins the answers along the axes before.
     fn ask<A: Copy + Send + Sync>(
         &self,
         py: Python<'_>,
@@ -169,35 +146,63 @@ impl<'py> Rows<'py> {
         question: &Question<'_, A>,
         out: &mut [A],
     ) -> PyResult<()> {
-        let view = match &self.layout {
-            Some((sizes, strides)) => self.array.view_as(sizes, strides),
-            None => self.array.view(),
+        let along = |view: TensorView<'_>, axis, out: &mut [A]| {
+            run(py, view, threads, |view| (question.ask)(view.rows(axis)?, out))?.map_err(of_crate)
         };
-        let view = view.map_err(of_crate)?;
-        let [before @ .., last] = &self.axes[..] else { unreachable!("there is an axis") };
-        let (mut sizes, mut behind, mut answers) = (Vec::new(), 0, Vec::new());
-        if !before.is_empty() {
-            sizes.extend_from_slice(view.shape());
-            behind = sizes.remove(*last);
-            answers = repeated(question.empty, sizes.iter().product())?;
+        if self.axes.is_power_of_two() {
+            let view = self.array.view().map_err(of_crate)?;
+            return along(view, self.axes.trailing_zeros() as usize, out);
         }
-        let along_last = if before.is_empty() { &mut *out } else { &mut answers };
-        let ask = |view: TensorView<'_>| (question.ask)(view.rows(*last)?, along_last);
-        run(py, view, threads, ask)?.map_err(of_crate)?;
-        if before.is_empty() {
-            return Ok(());
+        let (sizes, strides, is_axis) = self.merged();
+        let view = self.array.view_as(&sizes, &strides).map_err(of_crate)?;
+        let mut axes = (0..sizes.len()).rev().filter(|&i| is_axis[i]);
+        let last = axes.next().unwrap_or_default();
+        if axes.next().is_none() {
+            return along(view, last, out);
         }
-        for &axis in before.iter().rev() {
-            let size = sizes.remove(axis);
-            let inner = sizes[axis..].iter().product::<usize>();
-            let mut joined = repeated(question.empty, sizes.iter().product())?;
-            for (i, answer) in answers.into_iter().enumerate() {
-                let row = &mut joined[i / inner / size * inner + i % inner];
-                *row = (question.join)(*row, answer, i / inner % size * behind);
+        let parts = sizes.iter().enumerate().filter(|(i, _)| *i != last);
+        let mut answers = repeated(question.empty, parts.map(|(_, size)| size).product())?;
+        along(view, last, &mut answers)?;
+        out.fill(question.empty);
+        for (mut rest, answer) in answers.into_iter().enumerate() {
+            let (mut row, mut rows, mut behind, mut len) = (0, 1, 0, sizes[last]);
+            for i in (0..sizes.len()).rev().filter(|&i| i != last) {
+                let (place, total) =
+                    if is_axis[i] { (&mut behind, &mut len) } else { (&mut row, &mut rows) };
+                *place += rest % sizes[i] * *total;
+                *total *= sizes[i];
+                rest /= sizes[i];
             }
-            (answers, behind) = (joined, behind * size);
+            out[row] = (question.join)(out[row], answer, behind);
         }
-        out.copy_from_slice(&answers);
         Ok(())
+    }
+
+    /// Sizes, strides, and which dimensions are axes. Two axes are one dimension where a stride
+    /// leads through both. Without an axis, each element is a row.
+    fn merged(&self) -> (Vec<usize>, Vec<isize>, Vec<bool>) {
+        let (mut sizes, mut strides, mut is_axis) = (Vec::new(), Vec::new(), Vec::new());
+        let shape = self.array.shape();
+        for (i, (&size, &stride)) in shape.sizes().iter().zip(shape.strides()).enumerate() {
+            let axis = self.axes & 1 << i != 0;
+            let reach = stride.checked_mul(size.cast_signed());
+            if let (true, [.., true], [.., before], [.., outer]) =
+                (axis, &is_axis[..], &mut sizes[..], &mut strides[..])
+                && reach == Some(*outer)
+            {
+                *before = size.saturating_mul(*before);
+                *outer = stride;
+                continue;
+            }
+            sizes.push(size);
+            strides.push(stride);
+            is_axis.push(axis);
+        }
+        if self.axes == 0 {
+            sizes.push(1);
+            strides.push(0);
+            is_axis.push(true);
+        }
+        (sizes, strides, is_axis)
     }
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use nonfinite::Format;
 use nonfinite_border::dlpack::Tensor;
 use nonfinite_border::managed::Version;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyNotImplementedError, PyRuntimeError};
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -134,15 +134,19 @@ unsafe fn describe_with<'py>(describe: Describe, x: &Bound<'py, PyAny>) -> PyRes
 }
 
 /// Says which tensors DLPack does not describe. A RuntimeError becomes a TypeError. Other errors
-/// stay, with a note: only their owner knows how to make an error of such a class.
+/// stay: only their owner knows how to make an error of such a class. Those of jax get a note.
 #[cold]
 pub(super) fn explain(error: PyErr) -> PyErr {
     Python::attach(|py| {
-        if !error.is_instance_of::<PyRuntimeError>(py) {
-            let note = "nonfinite has asked x for its memory. Inside of jax.jit, jax.grad and \
-                        jax.vmap x has none: ask outside, or use jax.numpy.isfinite there.";
+        let class = error.get_type(py);
+        if class.module().is_ok_and(|module| module.to_string_lossy().starts_with("jax")) {
+            let note = "Inside of jax.jit, jax.grad and jax.vmap x has no memory: ask outside, or \
+                        use jax.numpy.isfinite there.";
             // If there is no note, the error still says what is wrong.
             let _ = error.value(py).call_method1("add_note", (note,));
+        }
+        let runtime = [py.get_type::<PyRuntimeError>(), py.get_type::<PyNotImplementedError>()];
+        if !runtime.iter().any(|known| known.is(&class)) {
             return error;
         }
         let text = error.value(py).to_string();
