@@ -165,10 +165,10 @@ fn counts_of_gguf() {
         let mut model = tensors(&sound.replace("BF16", "F32"));
         change(&mut model, fault);
         let entries = model.iter().map(|tensor| Entry {
-            name: &*tensor.name,
+            name: &tensor.name,
             kind: 0,
-            shape: &*tensor.shape,
-            data: &*tensor.bytes,
+            shape: &tensor.shape,
+            data: &tensor.bytes,
         });
         let entries: Vec<_> = entries.collect();
         let number = |(key, count): (&str, usize)| {

@@ -95,7 +95,8 @@ fn tokens(found: &mut Findings<'_>) {
         && rows < said
     {
         let message = format!(
-            "{rows} rows, although the configuration says {said} tokens: those from {rows} on have none"
+            "{rows} rows, although the configuration says {said} tokens: those from {rows} on have \
+             none"
         );
         found.add(&COUNT, index, None, message);
     }

@@ -84,7 +84,7 @@ fn lacking(found: &mut Findings<'_>, prefix: &str, layers: &Layers<'_>) {
     kinds.sort_by_key(|(_, numbers)| Reverse(numbers.len()));
     for kin in &kinds {
         let ((said, names), numbers) = kin;
-        shapes(found, prefix, layers, kin);
+        shapes(found, layers, kin);
         let has_more = |((of, more), all): &&Kin<'_>| {
             all.len() >= 2
                 && all.len() >= 8 * (numbers.len() - 1)
@@ -160,37 +160,31 @@ fn without(name: &str) -> &'static str {
 
 /// Tensors of a layer that are a part of those of its kin: one rank of tensor parallelism was
 /// saved, and not all of them.
-fn shapes(found: &mut Findings<'_>, prefix: &str, layers: &Layers<'_>, kin: &Kin<'_>) {
-    let ((_, names), numbers) = kin;
+fn shapes(found: &mut Findings<'_>, layers: &Layers<'_>, ((_, names), numbers): &Kin<'_>) {
     let model = found.model;
     if numbers.len() < 4 || model.sizes().is_pruned {
         return;
     }
     // Ranks of adapters may differ.
     for name in names.iter().filter(|name| !name.contains("lora")) {
-        let of = |number: &usize| layers[number][name];
         let mut shapes: BTreeMap<&[usize], Vec<usize>> = BTreeMap::new();
-        for index in numbers.iter().map(of) {
+        for index in numbers.iter().map(|number| layers[number][name]) {
             shapes.entry(model.tensors[index].shape()).or_default().push(index);
         }
-        let usual =
-            shapes.iter().max_by_key(|(_, all)| all.len()).map(|(shape, all)| (*shape, all.len()));
-        let Some((usual, count)) =
-            usual.filter(|(_, count)| count * 8 > numbers.len() * 7 || numbers.len() - count == 1)
-        else {
-            continue;
-        };
-        for (shape, odd) in shapes.iter().filter(|(shape, _)| **shape != usual) {
+        let most = shapes.iter().max_by_key(|(_, all)| all.len());
+        let Some((&usual, count)) = most.map(|(shape, all)| (shape, all.len())) else { continue };
+        // One layer, or one of eight.
+        let are_few = numbers.len() - count <= 1.max(numbers.len() / 8);
+        for (shape, odd) in shapes.iter().filter(|(shape, _)| are_few && **shape != usual) {
             if let Some((axis, ranks)) = part(shape, usual) {
                 let message = format!(
-                    "the shape {shape:?}, where {count} layers have {usual:?}: 1/{ranks} of axis {axis}, as one of \
-                     {ranks} ranks of tensor parallelism has it"
+                    "the shape {shape:?}, where {count} layers have {usual:?}: 1/{ranks} of axis \
+                     {axis}, as one of {ranks} ranks of tensor parallelism has it"
                 );
                 found.add(&LAYERS, odd[0], None, message);
             }
         }
     }
-    let _ = prefix;
 }
 
 /// The only axis along which `shape` is a part of `whole`, and how many such parts there are.
