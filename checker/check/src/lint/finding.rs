@@ -112,7 +112,8 @@ rules! {
         "a layer, or a tensor of a layer, that is missing beside its kin, or is a part of theirs"
         "llama.cpp#6490, llama.cpp#7157"
     COUNT Error "count"
-        "fewer layers, experts, tokens or rows than the configuration says"
+        "fewer layers, experts, tokens or rows than the configuration says, or names that an ONNX \
+         graph reads and nothing makes"
         "llama.cpp#6490, llama.cpp#7157"
     PAIRS Error "pairs"
         "an output matrix that is missing, or differs from the embedding that it is tied to, and a \

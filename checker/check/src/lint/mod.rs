@@ -64,6 +64,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use document::document;
+use finding::{CONFIG_UNREADABLE, COUNT};
 pub use finding::{Finding, RULES, Rule, Severity, rule};
 pub use suppression::{Suppression, SuppressionError};
 
@@ -216,6 +217,14 @@ impl Linter {
         }
         let model = &mut models[at];
         model.sizes = model.sizes.take().or(sizes);
+        if let Some((name, count)) = onnx.as_ref().and_then(|onnx| onnx.missing.as_ref()) {
+            let why = format!(
+                "nodes read {name:?} and {} more names, which no initializer, no input and no node \
+                 makes: runtimes refuse the model",
+                count - 1
+            );
+            model.of_files.push((&COUNT, path.to_owned(), why));
+        }
         model.note_shard(&path.to_string_lossy());
         model.names.extend(tensors.iter().filter_map(|tensor| tensor.name.clone()));
         let (of_file, unseen): (Arc<Path>, Arc<ByteTally>) = (path.into(), Arc::default());
@@ -312,7 +321,7 @@ fn loaded(folder: &Path, options: &Options) -> Model {
         let Some(text) = read(&path, options) else { continue };
         let added = text.and_then(|text| config.add(&text).map_err(io::Error::other));
         if let Err(error) = added {
-            broken.push((path, error.to_string()));
+            broken.push((&CONFIG_UNREADABLE, path, error.to_string()));
         }
     }
     Model::new(Arc::new(config), broken)

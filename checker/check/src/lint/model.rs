@@ -9,6 +9,7 @@ use std::sync::Arc;
 use nonfinite::Format;
 
 use super::config::Config;
+use super::finding::Rule;
 use super::layouts::{self, Matrix};
 use super::sizes::Sizes;
 use crate::model::{ByteOrder, Content, Data, Extreme, ReadAt, Tensor, coordinate, swap_bytes};
@@ -227,8 +228,8 @@ pub(super) struct Model {
     /// The names of the tensors, until the model is arranged.
     pub(super) names: HashSet<Arc<str>>,
     pub(super) matrices: Vec<Matrix>,
-    /// Files of the configuration that cannot be read, with the reason.
-    pub(super) broken: Vec<(PathBuf, String)>,
+    /// What is wrong with a file as a whole.
+    pub(super) of_files: Vec<(&'static Rule, PathBuf, String)>,
     /// The shards that were checked, without an index, and how many there should be: by the name
     /// without the number.
     shards: BTreeMap<String, (BTreeSet<String>, usize)>,
@@ -237,9 +238,12 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// A model without tensors. `broken` are the files of its configuration that cannot be read.
-    pub(super) fn new(config: Arc<Config>, broken: Vec<(PathBuf, String)>) -> Self {
-        Self { config, broken, ..Self::default() }
+    /// A model without tensors.
+    pub(super) fn new(
+        config: Arc<Config>,
+        of_files: Vec<(&'static Rule, PathBuf, String)>,
+    ) -> Self {
+        Self { config, of_files, ..Self::default() }
     }
 
     /// The sizes of the model.

@@ -1,6 +1,6 @@
 //! Quantised tensors in a model: what operators read as codes and as scales.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 use crate::containers::protobuf::{Fields, Malformed, Value};
@@ -27,6 +27,8 @@ pub(crate) struct Quantised {
     pub(crate) scales: BTreeSet<String>,
     /// The scales of operators that only have scales of blocks.
     pub(crate) of_blocks: BTreeSet<String>,
+    /// The first name that a node reads and nothing makes, and how many there are.
+    pub(crate) missing: Option<(String, usize)>,
 }
 
 impl Quantised {
@@ -35,7 +37,9 @@ impl Quantised {
     pub(crate) fn of(model: &[u8]) -> Result<Self, Malformed> {
         let mut found = Self::default();
         for graph in bytes(model, 0..model.len(), 7) {
-            for node in bytes(model, graph?, 1) {
+            let graph = graph?;
+            found.missing = missing(model, &graph)?;
+            for node in bytes(model, graph, 1) {
                 let node = node?;
                 let operator = bytes(model, node.clone(), 4).last().transpose()?;
                 let operator = operator.map(|range| source::text(&model[range]));
@@ -56,6 +60,35 @@ impl Quantised {
         }
         Ok(found)
     }
+}
+
+/// What nodes read and neither an initialiser, nor an input of the graph, nor a node makes.
+fn missing(model: &[u8], graph: &Range<usize>) -> Result<Option<(String, usize)>, Malformed> {
+    // Initialisers, inputs and nodes, and their names. An empty name is an input that is left out.
+    const MADE: [(u64, u64); 3] = [(5, 8), (11, 1), (1, 2)];
+    let mut made = HashSet::from([&[][..]]);
+    let mut messages = Vec::new();
+    for sparse in bytes(model, graph.clone(), 15) {
+        messages.extend(bytes(model, sparse?, 1).map(|values| (values, 8)));
+    }
+    for (field, name) in MADE {
+        messages.extend(bytes(model, graph.clone(), field).map(|message| (message, name)));
+    }
+    for (message, name) in messages {
+        for name in bytes(model, message?, name) {
+            made.insert(&model[name?]);
+        }
+    }
+    let mut missing: Option<(String, usize)> = None;
+    for node in bytes(model, graph.clone(), 1) {
+        for input in bytes(model, node?, 1) {
+            let name = &model[input?];
+            if made.insert(name) {
+                missing.get_or_insert_with(|| (source::text(name), 0)).1 += 1;
+            }
+        }
+    }
+    Ok(missing)
 }
 
 /// The fields of this number in a message.

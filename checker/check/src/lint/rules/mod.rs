@@ -16,7 +16,7 @@ mod siblings;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::finding::{CONFIG_UNREADABLE, Finding, MAGNITUDE, Rule, SCALE_SHAPE, Severity};
+use super::finding::{Finding, MAGNITUDE, Rule, SCALE_SHAPE, Severity};
 use super::layouts::Matrix;
 use super::model::{Model, ReportedTensor};
 use crate::model::{First, rounded};
@@ -32,9 +32,9 @@ pub(super) fn all<'a>(
     let mut found = Findings { model, findings: Vec::new(), inserted };
     let shapes = wrong.into_iter();
     shapes.for_each(|(index, why)| found.add(&SCALE_SHAPE, index, None, why));
-    found.findings.extend(model.broken.iter().map(|(file, why)| Finding {
-        rule: &CONFIG_UNREADABLE,
-        severity: CONFIG_UNREADABLE.severity,
+    found.findings.extend(model.of_files.iter().map(|(rule, file, why)| Finding {
+        rule,
+        severity: rule.severity,
         file: file.as_path().into(),
         tensor: None,
         coordinate: None,

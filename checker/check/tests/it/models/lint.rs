@@ -43,12 +43,14 @@ fn constants_and_scales_of_blocks() {
         (node("Add", &["x", "s"]), &MASK, f32::MIN, vec![]),
         (node("Add", &["x", "s"]), &MASK, f32::NEG_INFINITY, vec![("nonfinite", Note)]),
         (node("Add", &["x", "s"]), &MASK, f32::INFINITY, vec![("nonfinite", Error)]),
+        (node("Add", &["y", "s"]), &[], 1.0, vec![("count", Error)]),
         (node("MatMulNBits", &["x", "w", "s"]), &[2], 0.0, zero(Note)),
         (node("GatherBlockQuantized", &["w", "x", "s"]), &[2], 0.0, zero(Note)),
     ] {
         let folder = folder("lint-onnx");
         let path = folder.join("x.onnx");
-        fs::write(&path, model(&[node, floats(shape, number)])).unwrap();
+        let inputs = ["w", "x"].map(|name| bytes(11, &bytes(1, name.as_bytes()))).concat();
+        fs::write(&path, model(&[inputs, node, floats(shape, number)])).unwrap();
         let [mut linter, mut in_pieces] = [(); 2].map(|()| Linter::new(Options::default()));
         let report = linter.check(&path).unwrap();
         assert!(report.is_complete());
