@@ -92,9 +92,15 @@ impl Config {
     fn adapter(&mut self, config: &Map<String, Value>) {
         let number = |value: &Value| usize::try_from(value.as_u64()?).ok();
         let rank = config.get("r").and_then(number);
-        if let Some(rank) = rank.filter(|_| config["peft_type"] == "LORA") {
+        // Adapters of parameters have the ranks of all experts in one matrix.
+        let has_parameters = |key: &str| {
+            let named = config.get(key).and_then(Value::as_array);
+            named.is_some_and(|named| !named.is_empty())
+        };
+        let is_lora = config["peft_type"] == "LORA" && !has_parameters("target_parameters");
+        if let Some(rank) = rank.filter(|_| is_lora) {
             let own = config.get("rank_pattern").and_then(Value::as_object).into_iter().flatten();
-            let mut named = |name| Named::new([&*format!("re:{name}$")], &mut self.expressions);
+            let mut named = |name| Named::new([&*format!("re:(?:{name})$")], &mut self.expressions);
             let own = own.filter_map(|(name, rank)| Some((named(name), number(rank)?)));
             self.ranks = Some((rank, own.collect()));
         }
@@ -107,7 +113,12 @@ impl Config {
 
     /// The rank of the adapter of a module.
     pub(super) fn rank(&self, module: &str) -> Option<usize> {
+        /// With more patterns, the time would be that of patterns times tensors.
+        const MOST: usize = 64;
         let (rank, own) = self.ranks.as_ref()?;
+        if own.len() > MOST || own.iter().any(|(named, _)| named.is_uncertain) {
+            return None;
+        }
         let own = own.iter().find(|(named, _)| named.matches(module));
         Some(own.map_or(*rank, |(_, rank)| *rank))
     }

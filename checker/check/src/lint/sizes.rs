@@ -52,7 +52,7 @@ pub(super) struct Sizes {
     pub(super) has_head: bool,
     /// Whether the model has other parts, with configurations of their own.
     are_nested: bool,
-    /// Whether some heads were removed from some layers.
+    /// Whether layers have numbers of heads or rows of their own.
     pub(super) is_pruned: bool,
     /// For each layer: entries of lists with one entry a layer, and of lists of layers.
     kinds: Vec<String>,
@@ -70,7 +70,10 @@ impl Sizes {
             numbers.next().and_then(|number| usize::try_from(number).ok())
         };
         let keep = |size: &mut Option<usize>, keys: &[&str]| *size = size.or(number(keys));
-        keep(&mut sizes.layers, &["num_hidden_layers", "n_layer", "n_layers", "num_layers"]);
+        keep(
+            &mut sizes.layers,
+            &["encoder_layers", "num_hidden_layers", "n_layer", "n_layers", "num_layers"],
+        );
         keep(&mut sizes.decoder_layers, &["decoder_layers", "num_decoder_layers"]);
         keep(
             &mut sizes.experts,
@@ -110,7 +113,8 @@ impl Sizes {
         sizes
     }
 
-    /// The sizes in the metadata of GGUF: whole numbers and lengths of arrays, by key.
+    /// The sizes in the metadata of GGUF: whole numbers by key, and lengths of arrays by key and
+    /// `[]`.
     pub(super) fn of_gguf(counts: &BTreeMap<String, u64>) -> Self {
         let number = |end: &str| {
             let mut ending = counts.iter().filter(|(key, _)| key.ends_with(end));
@@ -124,10 +128,14 @@ impl Sizes {
         Self {
             layers: number(".block_count"),
             experts: number(".expert_count").filter(|experts| *experts > 0),
-            tokens: number("tokenizer.ggml.tokens"),
+            tokens: number("tokenizer.ggml.tokens[]"),
             queries: rows(heads),
             keys: rows(number(".attention.head_count_kv")),
             intermediate: number(".feed_forward_length"),
+            // Layers have numbers of heads or rows of their own.
+            is_pruned: [".attention.head_count[]", ".head_count_kv[]", ".feed_forward_length[]"]
+                .iter()
+                .any(|key| number(key).is_some()),
             ..Self::default()
         }
     }
@@ -163,7 +171,9 @@ fn kinds(whole: &Map<String, Value>, layers: usize) -> Vec<String> {
                 });
             }
             // Numbers of layers.
-            Value::Array(entries) if key.contains("layer") || key.contains("idx") => {
+            Value::Array(entries)
+                if ["layer", "idx", "attn", "mlp"].iter().any(|part| key.contains(part)) =>
+            {
                 for entry in entries.iter().filter_map(Value::as_u64) {
                     if let Some(kind) = kinds.get_mut(entry as usize) {
                         *kind += key;

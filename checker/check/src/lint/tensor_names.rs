@@ -86,8 +86,10 @@ pub(super) fn is_output(name: &str) -> bool {
 pub(super) fn layer(name: &str) -> Option<(&str, usize, &str)> {
     let mut start = 0;
     for part in name.split('.') {
-        if let Ok(number) = part.parse() {
-            return Some((&name[..start], number, &name[start + part.len()..]));
+        // A hostile number would overflow where layers are counted.
+        let is_number = part.bytes().all(|byte| byte.is_ascii_digit());
+        if let Some(number) = part.parse::<u16>().ok().filter(|_| is_number) {
+            return Some((&name[..start], number.into(), &name[start + part.len()..]));
         }
         start += part.len() + 1;
     }
@@ -115,7 +117,7 @@ pub(super) fn is_stack(prefix: &str) -> bool {
 /// The number of an expert, whose tensors have it in their names.
 pub(super) fn expert_number(name: &str) -> Option<usize> {
     let (_, rest) = name.split_once("experts.")?;
-    rest.split('.').next()?.parse().ok()
+    rest.split('.').next()?.parse::<u16>().ok().map(usize::from)
 }
 
 /// Whether the weight of this name is the embedding of tokens.

@@ -15,7 +15,7 @@ pub(super) struct Metadata {
     pub(super) floats: Vec<Tensor>,
     /// The files of the model.
     pub(super) parts: u64,
-    /// Whole numbers, and the lengths of arrays, by key.
+    /// Whole numbers by key, and the lengths of arrays by key and `[]`.
     pub(super) counts: BTreeMap<String, u64>,
 }
 
@@ -51,7 +51,7 @@ impl Metadata {
                 self.counts.insert(source::text(&key), number);
                 return Ok(());
             }
-            self.counts.extend(count.map(|count| (source::text(&key), count)));
+            self.counts.extend(count.map(|count| (source::text(&key) + "[]", count)));
             return header.values(kind, count, &mut io::sink());
         };
         let mut values = Vec::new();

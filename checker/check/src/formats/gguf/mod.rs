@@ -85,7 +85,7 @@ fn read(
     Ok(tensors)
 }
 
-/// The whole numbers in the metadata of a file, and the lengths of arrays there, by key.
+/// The whole numbers in the metadata of a file, by key, and the lengths of arrays, by key and `[]`.
 pub(crate) fn counts(source: &dyn ReadAt) -> Result<BTreeMap<String, u64>, Refused> {
     let mut stream = io::BufReader::new(Sequence::new(source, 0));
     metadata(&mut stream).map(|(_, metadata, _)| metadata.counts)

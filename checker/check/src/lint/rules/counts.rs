@@ -9,6 +9,10 @@ use crate::lint::tensor_names::{expert_number, is_embedding, is_stack, last, mod
 
 /// All rules about counts.
 pub(super) fn all(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
+    // An adapter has what was trained only.
+    if found.model.config.is_lora() {
+        return;
+    }
     layers(found, stacks);
     experts(found, stacks);
     tokens(found);
@@ -28,6 +32,10 @@ fn layers(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
         [Part::Main, Part::Encoder, Part::Decoder].into_iter().filter(|&part| sizes.are_of(part))
     {
         let (Some((prefix, layers)), None) = of(part) else { continue };
+        // The encoder of images beside a language model.
+        if part == Part::Encoder && has_main {
+            continue;
+        }
         // Blocks of convolutions are counted in other ways.
         if part == Part::Encoder && prefix.contains("block") && of(Part::Decoder).0.is_none() {
             continue;

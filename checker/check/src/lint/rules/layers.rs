@@ -5,13 +5,13 @@
 //! layers, encoders and decoders are compared with their own kin only.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::Findings;
 use crate::lint::finding::{LAYERS, Severity};
 use crate::lint::purpose::Purpose;
 use crate::lint::sizes::Part;
-use crate::lint::tensor_names::{is_stack, is_trained, last, layer};
+use crate::lint::tensor_names::{is_stack, last, layer};
 
 /// The layers of a stack by number, and the tensors of each by the rest of the name.
 type Layers<'a> = BTreeMap<usize, BTreeMap<&'a str, usize>>;
@@ -27,9 +27,11 @@ pub(super) fn stacks<'a>(found: &Findings<'a>) -> Stacks<'a> {
     let mut stacks = Stacks::new();
     for (index, tensor) in found.model.tensors.iter().enumerate() {
         let name = tensor.name();
-        // Only the first layer of T5 has a bias of positions.
-        let is_of_all =
-            Purpose::of(tensor) == Purpose::Weight && !name.contains("relative_attention_bias");
+        // Only the first layer of T5 has a bias of positions. Adapters are where somebody wanted
+        // them.
+        let is_of_all = Purpose::of(tensor) == Purpose::Weight
+            && !name.contains("relative_attention_bias")
+            && !name.contains("lora");
         // A number behind the first is that of a block in a stage, and stages differ.
         let is_layer = |rest: &str| {
             is_of_all && !rest[1.min(rest.len())..].starts_with(|char: char| char.is_ascii_digit())
@@ -54,15 +56,20 @@ fn gaps(found: &mut Findings<'_>, prefix: &str, layers: &Layers<'_>) {
     /// Modules without weights take numbers, too, but layers have more tensors than those beside.
     const LEAST: usize = 4;
     let Some((&last, of_last)) = layers.last_key_value() else { return };
-    let missing = last + 1 - layers.len();
+    // Without a configuration, the file may hold the last layers only.
+    let start = match found.model.sizes().layers {
+        Some(_) => 0,
+        None => layers.keys().next().copied().unwrap_or(0),
+    };
+    let missing = last + 1 - start - layers.len();
     let are_layers = layers.values().all(|layer| layer.len() >= LEAST);
     if missing == 0 || missing > last / 4 || !are_layers {
         return;
     }
-    let first = (0..last).find(|number| !layers.contains_key(number)).unwrap_or(0);
+    let first = (start..last).find(|number| !layers.contains_key(number)).unwrap_or(0);
     let message = format!(
         "there is no {prefix}{first}, although {prefix}{last} is there: {missing} of {} layers \
-         are missing, and loaders fill them with random numbers, or refuse the model",
+         are missing, and loaders fill these with random numbers, or refuse the model",
         last + 1
     );
     of_last.values().take(1).for_each(|&index| found.add(&LAYERS, index, None, message.clone()));
@@ -70,9 +77,13 @@ fn gaps(found: &mut Findings<'_>, prefix: &str, layers: &Layers<'_>) {
 
 /// Layers that lack what others of their kind have, and those where it has another shape.
 fn lacking(found: &mut Findings<'_>, prefix: &str, layers: &Layers<'_>) {
-    /// So many kinds are compared with the others.
+    /// The kinds with the most layers, with which each is compared, and the most kinds of odd
+    /// layers that are told: more would make the time quadratic.
     const KINDS: usize = 8;
     let model = found.model;
+    if model.sizes().is_pruned {
+        return;
+    }
     let is_main = Part::of(prefix) != Part::Other;
     let said = |number| if is_main { model.sizes().kind(number) } else { "" };
     let mut kinds: BTreeMap<_, Vec<usize>> = BTreeMap::new();
@@ -82,9 +93,16 @@ fn lacking(found: &mut Findings<'_>, prefix: &str, layers: &Layers<'_>) {
     }
     let mut kinds: Vec<Kin<'_>> = kinds.into_iter().collect();
     kinds.sort_by_key(|(_, numbers)| Reverse(numbers.len()));
+    // The first and the last layer that has a name.
+    let mut ends: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    for (&number, layer) in layers {
+        layer.keys().for_each(|name| ends.entry(name).or_insert((number, number)).1 = number);
+    }
     for kin in &kinds {
-        let ((said, names), numbers) = kin;
         shapes(found, layers, kin);
+    }
+    let mut odd = 0;
+    for ((said, names), numbers) in &kinds {
         let has_more = |((of, more), all): &&Kin<'_>| {
             all.len() >= 2
                 && all.len() >= 8 * (numbers.len() - 1)
@@ -93,32 +111,31 @@ fn lacking(found: &mut Findings<'_>, prefix: &str, layers: &Layers<'_>) {
                 && names.iter().all(|name| more.binary_search(name).is_ok())
         };
         let more = kinds.iter().take(KINDS).filter(has_more);
-        if let Some(((_, more), all)) = more.min_by_key(|((_, more), _)| more.len()) {
-            let names: BTreeSet<&str> = names.iter().copied().collect();
-            let missing: Vec<&str> =
-                more.iter().copied().filter(|name| !names.contains(name)).collect();
-            for number in numbers {
-                missing_in(found, (prefix, *number), layers, &missing, all);
-            }
+        let Some(((_, more), all)) = more.min_by_key(|((_, more), _)| more.len()) else { continue };
+        let lacks = |name: &&str| names.binary_search(name).is_err();
+        let missing: Vec<&str> = more.iter().copied().filter(lacks).collect();
+        for number in numbers {
+            missing_in(found, (prefix, *number), layers, (&missing, &ends), all);
+        }
+        odd += 1;
+        if odd == KINDS {
+            break;
         }
     }
 }
 
-/// A layer lacks these tensors, which `all` have.
+/// A layer lacks these tensors, which `all` have. `ends` are the first and the last layer with each
+/// name.
 fn missing_in(
     found: &mut Findings<'_>,
     (prefix, number): (&str, usize),
     layers: &Layers<'_>,
-    missing: &[&str],
+    (missing, ends): (&[&str], &BTreeMap<&str, (usize, usize)>),
     all: &[usize],
 ) {
     // The first or the last layers of many models lack modules that others have.
-    let is_end = |name: &str| {
-        let mut before = layers.range(..=number);
-        let mut behind = layers.range(number..);
-        before.all(|(_, layer)| !layer.contains_key(name))
-            || behind.all(|(_, layer)| !layer.contains_key(name))
-    };
+    let is_end =
+        |name: &str| ends.get(name).is_none_or(|(first, last)| number < *first || *last < number);
     let counts = |name: &&&str| is_needed(name) || !is_end(name) && !name.contains("shortcut");
     let Some(first) = missing.iter().find(counts) else { return };
     let name = format!("{prefix}{number}{first}");
@@ -128,6 +145,7 @@ fn missing_in(
     }
     let more = match missing.len() - 1 {
         0 => String::new(),
+        1 => " and 1 more tensor".to_owned(),
         more => format!(" and {more} more tensors"),
     };
     let message = format!(
@@ -135,6 +153,7 @@ fn missing_in(
         all.len(),
         without(first)
     );
+    found.told.extend(missing.iter().map(|name| format!("{prefix}{number}{name}")));
     let severity = if all.len() >= 3 { LAYERS.severity } else { Severity::Warning };
     let index = layers[&number].values().next().copied();
     index.into_iter().for_each(|index| found.push(&LAYERS, severity, index, None, message.clone()));
@@ -142,10 +161,16 @@ fn missing_in(
 
 /// Whether every layer of a transformer has this tensor, if one has.
 fn is_needed(name: &str) -> bool {
-    const NEEDED: [&str; 6] =
-        ["input_layernorm", "post_attention_layernorm", "ln_1", "ln_2", "ffn_norm", "gate"];
+    // The last layers may share the keys and values of others.
+    #[rustfmt::skip]
+    const NEEDED: [&str; 28] = [
+        "input_layernorm", "post_attention_layernorm", "ln_1", "ln_2", "ffn_norm", "gate",
+        "q_proj", "o_proj", "out_proj", "gate_proj", "up_proj", "down_proj", "c_attn", "c_proj",
+        "c_fc", "query", "dense", "fc1", "fc2", "wq", "wo", "w1", "w2", "q", "attn_q",
+        "attn_output", "ffn_up", "ffn_down",
+    ];
     let module = name.rsplit_once('.').map_or(name, |(module, _)| module);
-    let is_needed = is_trained(module) || NEEDED.contains(&last(module));
+    let is_needed = NEEDED.contains(&last(module));
     is_needed && name.ends_with("weight") && !name.contains("shared")
 }
 
@@ -162,11 +187,10 @@ fn without(name: &str) -> &'static str {
 /// saved, and not all of them.
 fn shapes(found: &mut Findings<'_>, layers: &Layers<'_>, ((_, names), numbers): &Kin<'_>) {
     let model = found.model;
-    if numbers.len() < 4 || model.sizes().is_pruned {
+    if numbers.len() < 4 {
         return;
     }
-    // Ranks of adapters may differ.
-    for name in names.iter().filter(|name| !name.contains("lora")) {
+    for name in names {
         let mut shapes: BTreeMap<&[usize], Vec<usize>> = BTreeMap::new();
         for index in numbers.iter().map(|number| layers[number][name]) {
             shapes.entry(model.tensors[index].shape()).or_default().push(index);

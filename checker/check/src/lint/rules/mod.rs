@@ -29,7 +29,7 @@ pub(super) fn all<'a>(
     names: &mut BTreeSet<&'a str>,
 ) -> Vec<Finding> {
     let inserted = inserted::Inserted::new(&model.tensors);
-    let mut found = Findings { model, findings: Vec::new(), inserted };
+    let mut found = Findings { model, findings: Vec::new(), inserted, told: BTreeSet::new() };
     let shapes = wrong.into_iter();
     shapes.for_each(|(index, why)| found.add(&SCALE_SHAPE, index, None, why));
     found.findings.extend(model.of_files.iter().map(|(rule, file, why)| Finding {
@@ -63,6 +63,8 @@ struct Findings<'a> {
     model: &'a Model,
     findings: Vec<Finding>,
     inserted: inserted::Inserted<'a>,
+    /// The names of tensors that are told to be missing.
+    told: BTreeSet<String>,
 }
 
 impl<'a> Findings<'a> {
@@ -115,7 +117,7 @@ impl<'a> Findings<'a> {
 
     /// Whether a finding names this tensor, which is not there.
     fn tell(&self, name: &str) -> bool {
-        self.findings.iter().any(|finding| finding.message.contains(name))
+        self.told.contains(name)
     }
 
     fn tensor(&self, tensor: usize) -> &'a ReportedTensor {

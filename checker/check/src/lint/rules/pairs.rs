@@ -6,7 +6,7 @@ use super::Findings;
 use crate::lint::finding::PAIRS;
 use crate::lint::model::ReportedTensor;
 use crate::lint::sizes::Part;
-use crate::lint::tensor_names::{is_embedding, is_head};
+use crate::lint::tensor_names::{is_embedding, is_head, module};
 
 /// All rules about pairs.
 pub(super) fn all(found: &mut Findings<'_>) {
@@ -18,7 +18,7 @@ pub(super) fn all(found: &mut Findings<'_>) {
 fn tied(found: &mut Findings<'_>) {
     let model = found.model;
     let sizes = model.sizes();
-    let Some(is_tied) = sizes.is_tied else { return };
+    let Some(is_tied) = sizes.is_tied.filter(|_| !model.config.is_lora()) else { return };
     let find = |is: fn(&str) -> bool| {
         let is =
             |tensor: &&ReportedTensor| is(tensor.name()) && Part::of(tensor.name()) != Part::Other;
@@ -41,7 +41,8 @@ fn tied(found: &mut Findings<'_>) {
             );
             found.add(&PAIRS, at, None, message);
         }
-        (None, _) if !is_tied && sizes.has_head => {
+        // Heads of drafts and models of embeddings have no `model.` before their names.
+        (None, _) if !is_tied && sizes.has_head && module(embedding.name()).contains('.') => {
             let rows = embedding.shape().first();
             let others =
                 model.tensors.iter().filter(|other| other.shape().contains(rows.unwrap_or(&0)));
@@ -50,7 +51,8 @@ fn tied(found: &mut Findings<'_>) {
                 others.count() > 1 || tensors.any(|other| other.name().contains("head"));
             if embedding.shape().len() == 2 && !has_other {
                 let message = "there is no lm_head.weight, although the configuration says \
-                               tie_word_embeddings false: loaders fill it with random numbers"
+                               tie_word_embeddings false: loaders fill it with random numbers, or \
+                               refuse the model"
                     .to_owned();
                 found.add(&PAIRS, index, None, message);
             }
@@ -60,8 +62,9 @@ fn tied(found: &mut Findings<'_>) {
 }
 
 /// The names of the two matrices of LoRA.
-const ADAPTERS: [[&str; 2]; 4] = [
+const ADAPTERS: [[&str; 2]; 5] = [
     ["lora_A", "lora_B"],
+    ["lora_a", "lora_b"],
     ["lora_embedding_A", "lora_embedding_B"],
     ["lora_down", "lora_up"],
     ["lora.down", "lora.up"],

@@ -7,6 +7,7 @@ use super::Findings;
 use crate::lint::finding::ASKED_FOR;
 use crate::lint::layouts::{CACHE, Matrix, Role};
 use crate::lint::model::ReportedTensor;
+use crate::lint::sizes::Part;
 use crate::lint::tensor_names::{expert_number, last, module};
 use crate::model::Content;
 
@@ -49,8 +50,9 @@ fn cache(found: &mut Findings<'_>) {
     {
         return;
     }
+    let is_key = |name: &str| name.contains("k_proj") && Part::of(name) != Part::Other;
     let mut keys = model.tensors.iter().enumerate();
-    if let Some((index, _)) = keys.find(|(_, tensor)| tensor.name().contains("k_proj")) {
+    if let Some((index, _)) = keys.find(|(_, tensor)| is_key(tensor.name())) {
         let message = "there are no k_scale and v_scale, although the configuration says that the \
                        KV cache has static scales: engines multiply by 1"
             .to_owned();

@@ -68,6 +68,7 @@ fn missing(found: &mut Findings<'_>) {
         let model = found.model;
         for ending in needed.filter(|ending| !has(model, matrix, ending)) {
             let message = format!("there is no {}{ending}", matrix.module);
+            found.told.insert(format!("{}{ending}", matrix.module));
             found.add(&SIBLING_MISSING, codes, None, message);
         }
         if scale.is_none() {
@@ -76,7 +77,9 @@ fn missing(found: &mut Findings<'_>) {
                 continue;
             }
             let dtype = &tensor.described.dtype;
-            let message = format!("weights of {dtype} have no scales: {}", wanted(found, matrix));
+            let wanted = wanted(found, matrix);
+            let message = format!("weights of {dtype} have no scales: there is no {wanted}");
+            found.told.insert(wanted);
             found.add(&SIBLING_MISSING, codes, None, message);
         } else if needs_global && matrix.global().is_none() {
             let message = "NVFP4 weights have no global scale: loaders take 1.0, or what is in \
@@ -168,7 +171,7 @@ fn wanted(found: &Findings<'_>, matrix: &Matrix) -> String {
     });
     let ending = alike.filter_map(of(Role::Scale)).next();
     let ending = ending.or_else(|| endings.next().map(|(ending, _)| *ending));
-    format!("there is no {}{}", matrix.module, ending.unwrap_or_default())
+    format!("{}{}", matrix.module, ending.unwrap_or_default())
 }
 
 /// Experts of a layer have the same tensors.
@@ -211,6 +214,7 @@ fn of_experts(found: &mut Findings<'_>) {
             let first = experts.iter().find(|expert| !of.contains_key(*expert));
             let Some(first) = first else { continue };
             let absent = name.replacen('*', first, 1);
+            found.told.insert(absent.clone());
             let message = format!(
                 "{lacking} of {} experts lack this tensor: the first that is missing is {absent}",
                 experts.len()
