@@ -70,6 +70,9 @@ class Pass:
             following = node.next_functions
             if not following and hasattr(node, "variable"):
                 self.leaves.append(node)
+            if node.name() in CARRIERS:
+                # Nobody looks at what a carrier got: a sum, or what a hook of the program returns.
+                self._shared.update(each for each, _ in following if each is not None)
             todo += [each for each, _ in following if each is not None]
         return found
 
@@ -100,6 +103,9 @@ class Pass:
             each.remove()
         self._hooked.clear()
         self.nodes.clear()
+        # The hook is a method of this object: without this line only the garbage collector of
+        # Python would end the circle, and with it the nodes and what they have kept.
+        self._hook = None
 
     def _look(self, made: Sequence[Tensor | None], got: Sequence[Tensor | None]) -> None:
         """A node has run. A node of a leaf makes nothing."""
@@ -163,7 +169,8 @@ class Pass:
         if inputs:
             leaves = [each for each in map(nodes.node_of, inputs) if each in self.leaves]
         arrived = [each for each in leaves
-                   if (each in self._got if each in self._hooked else way(each))]  # fmt: skip
+                   if (each in self._got if each in self._hooked else way(each))
+                   and (each.variable.grad is None or not finite(each.variable.grad))]  # fmt: skip
         ends = [*arrived, *(node for node, _ in bad)]
         if not ends:
             return None
@@ -172,16 +179,29 @@ class Pass:
         grads += [(self._title(node), grad) for node, grad in bad]
         # Of those on a device nothing else is left.
         shown = [look(title, grad) for title, grad in grads if grad is not None]
-        return self._cause(first, len(fed.get(first, ())), tuple(shown[:1]))
+        return self._cause(first, self._ways(fed, first), tuple(shown[:1]))
+
+    def _ways(self, fed: Mapping[Any, list[tuple[Any, int]]], node: Any) -> int:
+        """How many gradients are added up in what a node got, behind carriers too."""
+        found, todo = 0, [node]
+        while todo:
+            for each, _ in fed.get(todo.pop(), ()):
+                if each in self._hooked:
+                    found += 1
+                else:
+                    todo.append(each)
+        return found
 
     def _above(self, fed: Mapping[Any, list[tuple[Any, int]]], node: Any) -> list[Any]:
         """The nodes that gave bad gradients to a node, through carriers."""
         found = []
-        for each, number in fed.get(node, ()):
-            if each not in self._hooked:
-                found += self._above(fed, each)
-            elif number in self._made.get(each, ()):
-                found.append(each)
+        todo = [node]
+        while todo:
+            for each, number in fed.get(todo.pop(), ()):
+                if each not in self._hooked:
+                    todo.append(each)
+                elif number in self._made.get(each, ()):
+                    found.append(each)
         around = self._around.get(node)
         return found if around is None else found + self._above(fed, around)
 

@@ -198,15 +198,15 @@ class Forward:
         outputs = tensors(output)
         if call.module in self._allowed:
             # It is known what makes the values that are meant.
-            call.mask = next(iter(self._masks.get(call.module, {}).values()), None)
+            call.told.mask = next(iter(self._masks.get(call.module, {}).values()), None)
         for each in outputs:
             # A container often returns the output of its last child.
             if self._seen is not None and self._seen[0]() is each:
                 # In inference mode nothing tells a change in place.
                 if self._seen[1] == version(each) != -1:
-                    call.returns = self._seen[2]
+                    call.told.returns = self._seen[2].told
                     continue
-            if call.mask is not None:
+            if call.told.mask is not None:
                 pass
             elif self.is_later(each):
                 self.flags.ask(each, partial(self._bad_output, call, None), self._bad_of(call))
@@ -216,8 +216,8 @@ class Forward:
             self._seen = weakref.ref(each), version(each), call
         if now and not self._only_masks(call, [look("", each) for each in now]):
             self._bad_output(call, output)
-        if call.mask is not None and self._gradients:
-            outside.explain(now or outputs, call.mask)
+        if call.told.mask is not None and self._gradients:
+            outside.explain(now or outputs, call.told.mask)
         if call.parent is None:
             self._seen = None
             if self._gradients and torch.is_grad_enabled():
@@ -231,7 +231,7 @@ class Forward:
         infinities = sum(each.pos_inf for each in bad)
         if infinities not in known or any(each.nan for each in bad):
             return False
-        call.mask = known[infinities]
+        call.told.mask = known[infinities]
         return True
 
     def _bad_of(self, call: Call) -> str:
@@ -259,7 +259,7 @@ class Forward:
             intended = found is not None and found.kind == INTENDED
         nan = any(each.nan for each in outputs)
         if intended and (not nan or found is not None and found.is_allowed):
-            innermost.mask = found
+            innermost.told.mask = found
             if not nan or innermost.module in self._allowed:
                 infinities = sum(each.pos_inf for each in outputs)
                 self._masks.setdefault(innermost.module, {})[infinities] = found

@@ -46,10 +46,10 @@ def node_of(root: Any) -> Any:
 
 
 def hooked(parameter: Tensor) -> frames.Line | None:
-    """The line of the first hook that the program has put on the gradient of a leaf."""
+    """The line of the hook that the program has put on the gradient of a leaf, if there is one."""
     hooks = (private.hooks_of(parameter) or {}).values()
-    codes = (getattr(each, "__code__", None) for each in hooks)
-    return next(((each.co_filename, each.co_firstlineno) for each in codes if each), None)
+    codes = [getattr(each, "__code__", None) for each in hooks]
+    return (codes[0].co_filename, codes[0].co_firstlineno) if len(codes) == 1 and codes[0] else None
 
 
 def _is_torchs(module: nn.Module) -> bool:
@@ -75,7 +75,10 @@ class Nodes:
 
     def end(self) -> None:
         """Nodes are noted no longer."""
-        torch.set_anomaly_enabled(*self._before)
+        # The program may have set another mode meanwhile.
+        ours = (True, all(self._before))
+        if (torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()) == ours:
+            torch.set_anomaly_enabled(*self._before)
         private.set_format_stack(self._theirs)
         self._known.clear()
 

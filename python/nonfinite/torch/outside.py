@@ -102,6 +102,7 @@ class Outside:
         self._passes: list[Pass] = []
         # The tensors inside of a graph whose gradients the program keeps.
         self._retained: list[weakref.ref[Tensor]] = []
+        self._retain_grad: Any = None
         self._is_open = False
         self._thread = 0
         self._theirs: Any = None
@@ -119,19 +120,28 @@ class Outside:
                 self._ours = self._entered(self._theirs)
                 private.set_run_backward(self._ours)
             self._nodes.begin()
+            # Another package may have put one there.
+            self._retain_grad = Tensor.__dict__.get(RETAIN)
             setattr(Tensor, RETAIN, self._retaining(Tensor.retain_grad))
         self._watches.append(watch)
         self._name()
 
     def leave(self, watch: Any) -> None:
         """A watch is left."""
-        self.close()
-        self._watches.remove(watch)
-        self._name()
-        if not self._watches:
-            self._nodes.end()
-            delattr(Tensor, RETAIN)
-        self._end()
+        try:
+            # May raise what a device answers only now.
+            self.close()
+        finally:
+            self._watches.remove(watch)
+            self._name()
+            if not self._watches:
+                self._nodes.end()
+                self._retained.clear()
+                if self._retain_grad is None:
+                    delattr(Tensor, RETAIN)
+                else:
+                    setattr(Tensor, RETAIN, self._retain_grad)
+            self._end()
 
     def _call(self) -> Any:
         """The call of a module of a watched model that runs in this thread."""

@@ -78,6 +78,9 @@ def saved(node: Any) -> list[tuple[str, torch.Tensor]]:
     found = []
     for name in filter(methodcaller("startswith", "_saved_"), dir(node)):
         try:
+            # To unpack runs a hook of the program: a checkpoint would compute its part again.
+            if getattr(getattr(node, f"_raw{name}", None), "unpack_hook", None) is not None:
+                continue
             value = getattr(node, name)
         except RuntimeError:
             continue

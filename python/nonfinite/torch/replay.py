@@ -21,6 +21,17 @@ from nonfinite.torch.storages import by_storage, named
 
 
 @dataclass(eq=False, slots=True)
+class Told:
+    """What is known of the infinities in the outputs of a call. Does not know the call: a call
+    that knew the call inside would end with the garbage collector of Python only."""
+
+    mask: Cause | None = None
+    """What made the infinities, if these are as told."""
+    returns: "Told | None" = None
+    """That of the call inside whose output is an output of this call, too."""
+
+
+@dataclass(eq=False, slots=True)
 class Call:
     """One call of a module in a step.
 
@@ -49,10 +60,7 @@ class Call:
     """The outputs of the outermost call that have gradients."""
     made: Any = None
     """Where the nodes of autograd are made that this call makes, if all have one line."""
-    mask: Cause | None = None
-    """What made the infinities in the outputs, if these are as told."""
-    returns: "Call | None" = None
-    """The call inside whose output is an output of this call, too."""
+    told: Told = field(default_factory=Told)
 
     def inputs(self) -> list[Tensor]:
         """The tensors that the module got."""
@@ -73,10 +81,10 @@ class Call:
 
     def given_mask(self) -> Cause | None:
         """What made the infinities that the program got, if these are as told."""
-        call: Call | None = self.outermost()
-        while call is not None and call.mask is None:
-            call = call.returns
-        return None if call is None else call.mask
+        told: Told | None = self.outermost().told
+        while told is not None and told.mask is None:
+            told = told.returns
+        return None if told is None else told.mask
 
     def outermost(self) -> "Call":
         """The call that the program itself made."""

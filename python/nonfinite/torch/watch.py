@@ -36,9 +36,9 @@ class Watch:
 
     backward: whether to look at gradients and at the loss, too.
 
-    operations: whether to look at the output of every operation, and not only of every module. It
-    takes 1.5 to 2.5 times the step, most where the model is small. It names faults in modules that
-    change their inputs in place, and faults of the optimizer.
+    operations: whether to look at the output of every operation, and not only of every module. A
+    step takes 1.5 to 2.5 of its time, most where the model is small. The option names
+    faults in modules that change their inputs in place, and faults of the optimizer.
 
     scaler: the GradScaler of the program. A bad gradient is counted in `overflows` as long as the
     scale is more than 1, and is no finding.
