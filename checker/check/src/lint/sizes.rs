@@ -35,8 +35,9 @@ impl Part {
 /// What a configuration says of one part.
 #[derive(Debug, Default)]
 pub(super) struct Sizes {
-    /// The layers of the main part, or of the encoder.
+    /// The layers of the main part, and of the encoder if it has no number of its own.
     pub(super) layers: Option<usize>,
+    pub(super) encoder_layers: Option<usize>,
     pub(super) decoder_layers: Option<usize>,
     pub(super) experts: Option<usize>,
     /// The tokens of the vocabulary.
@@ -70,10 +71,8 @@ impl Sizes {
             numbers.next().and_then(|number| usize::try_from(number).ok())
         };
         let keep = |size: &mut Option<usize>, keys: &[&str]| *size = size.or(number(keys));
-        keep(
-            &mut sizes.layers,
-            &["encoder_layers", "num_hidden_layers", "n_layer", "n_layers", "num_layers"],
-        );
+        keep(&mut sizes.layers, &["num_hidden_layers", "n_layer", "n_layers", "num_layers"]);
+        keep(&mut sizes.encoder_layers, &["encoder_layers"]);
         keep(&mut sizes.decoder_layers, &["decoder_layers", "num_decoder_layers"]);
         keep(
             &mut sizes.experts,

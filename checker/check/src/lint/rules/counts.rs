@@ -45,6 +45,7 @@ fn layers(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
                 sizes.decoder_layers
             }
             Part::Decoder if has_main || sizes.decoder_layers.is_some() => continue,
+            Part::Encoder => sizes.encoder_layers.or(sizes.layers),
             _ => sizes.layers,
         };
         let last = layers.last_key_value();

@@ -136,7 +136,9 @@ fn missing_in(
     // The first or the last layers of many models lack modules that others have.
     let is_end =
         |name: &str| ends.get(name).is_none_or(|(first, last)| number < *first || *last < number);
-    let counts = |name: &&&str| is_needed(name) || !is_end(name) && !name.contains("shortcut");
+    let is_first = layers.keys().next() == Some(&number);
+    let counts =
+        |name: &&&str| is_needed(name, is_first) || !is_end(name) && !name.contains("shortcut");
     let Some(first) = missing.iter().find(counts) else { return };
     let name = format!("{prefix}{number}{first}");
     // A rule about its scales may have told what a matrix lacks.
@@ -159,18 +161,21 @@ fn missing_in(
     index.into_iter().for_each(|index| found.push(&LAYERS, severity, index, None, message.clone()));
 }
 
-/// Whether every layer of a transformer has this tensor, if one has.
-fn is_needed(name: &str) -> bool {
-    // The last layers may share the keys and values of others.
+/// Whether every layer of a transformer has this tensor, if one has. `is_first` is whether it is the
+/// first layer.
+fn is_needed(name: &str, is_first: bool) -> bool {
     #[rustfmt::skip]
-    const NEEDED: [&str; 28] = [
+    const NEEDED: [&str; 34] = [
         "input_layernorm", "post_attention_layernorm", "ln_1", "ln_2", "ffn_norm", "gate",
         "q_proj", "o_proj", "out_proj", "gate_proj", "up_proj", "down_proj", "c_attn", "c_proj",
-        "c_fc", "query", "dense", "fc1", "fc2", "wq", "wo", "w1", "w2", "q", "attn_q",
-        "attn_output", "ffn_up", "ffn_down",
+        "c_fc", "query", "dense", "fc1", "fc2", "wq", "wo", "w1", "w2", "q", "attn_q", "wi", "wi_0",
+        "wi_1", "q_a_proj", "kv_b_proj", "kv_a_proj_with_mqa", "attn_output", "ffn_up", "ffn_down",
     ];
+    // The last layers may share the keys and values of others.
+    const KEYS: [&str; 10] =
+        ["k_proj", "v_proj", "k", "v", "key", "value", "attn_k", "attn_v", "wk", "wv"];
     let module = name.rsplit_once('.').map_or(name, |(module, _)| module);
-    let is_needed = NEEDED.contains(&last(module));
+    let is_needed = NEEDED.contains(&last(module)) || is_first && KEYS.contains(&last(module));
     is_needed && name.ends_with("weight") && !name.contains("shared")
 }
 
