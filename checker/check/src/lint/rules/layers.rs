@@ -161,8 +161,7 @@ fn missing_in(
     index.into_iter().for_each(|index| found.push(&LAYERS, severity, index, None, message.clone()));
 }
 
-/// Whether every layer of a transformer has this tensor, if one has. `is_first` is whether it is the
-/// first layer.
+/// Whether every layer of a transformer has this tensor, if one has. `is_first`: the first layer.
 fn is_needed(name: &str, is_first: bool) -> bool {
     #[rustfmt::skip]
     const NEEDED: [&str; 34] = [
