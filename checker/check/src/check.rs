@@ -159,7 +159,7 @@ pub(crate) fn tally(
     kinds: &[ByteKind],
     options: &Options,
 ) -> Result<TensorTallies, Error> {
-    let Contents { tensors, checksums } = contents;
+    let Contents { tensors, checksums, .. } = contents;
     if let Some(observer) = &options.observer {
         let is_seen = |&(index, tensor): &(usize, &Tensor)| {
             tensor.is_scanned() || kinds.get(index).is_some_and(|kind| kind.is_wanted())

@@ -114,7 +114,7 @@ pub fn report(
     if index::of_shards(format).is_none() {
         return check_contents(&*source, format, &contents, options);
     }
-    let Contents { tensors, mut checksums } = contents;
+    let Contents { tensors, mut checksums, .. } = contents;
     let mut all = FileTally {
         format: format.name().to_owned(),
         tensors: Vec::new(),

@@ -35,10 +35,11 @@ impl FileRange {
 
     /// What a file at this place holds, as contents of the input.
     pub(super) fn moved_contents(&self, contents: Contents) -> Contents {
-        let Contents { tensors, checksums } = contents;
+        let Contents { tensors, checksums, counts } = contents;
         Contents {
             tensors: tensors.into_iter().map(|tensor| self.moved(tensor)).collect(),
             checksums: checksums.into_iter().map(|sum| self.moved_checksum(sum)).collect(),
+            counts,
         }
     }
 

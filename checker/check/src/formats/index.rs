@@ -127,7 +127,7 @@ pub(crate) fn gather(
             Ok(contents) => Ok((path, source, contents)),
             Err(error) => Err(model::Error::Other { path, error: Box::new(error) }),
         });
-        let (path, source, Contents { tensors, checksums }) = match read {
+        let (path, source, Contents { tensors, checksums, .. }) = match read {
             Ok(read) => read,
             // Bytes alone have no shards at all.
             Err(error @ model::Error::NoFolder(_)) => return Err(error),

@@ -144,8 +144,8 @@ impl FileFormat {
         let read = match self.reader()?.read {
             Read::Header(read) => {
                 let mut header = BufReader::with_capacity(HEADER, Sequence::new(source, 0));
-                let tensors = read(&mut header, source.length(), path);
-                tensors.map(Contents::from).map_err(|error| Error::refused(self, error))
+                let contents = read(&mut header, source.length(), path);
+                contents.map_err(|error| Error::refused(self, error))
             }
             Read::Whole(_) => {
                 let contents = self.contents(Input { bytes: source.bytes()?, path });

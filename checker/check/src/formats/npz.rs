@@ -32,7 +32,7 @@ fn read(bytes: &[u8]) -> Result<Contents, Refused> {
         tensors.push(tensor(member, bytes)?);
     }
     tensors.extend(opaque::around(bytes, &range));
-    Ok(Contents { tensors, checksums })
+    Ok(Contents { tensors, checksums, ..Contents::default() })
 }
 
 /// The tensor of a member.

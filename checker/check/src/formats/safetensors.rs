@@ -31,7 +31,7 @@ pub(super) static READER: Reader = Reader {
         tensors if tensors.is_empty() => {
             Err(model::Error::NotRead("a .safetensors file without a tensor").into())
         }
-        tensors => Ok(tensors),
+        tensors => Ok(tensors.into()),
     }),
     shards: None,
 };

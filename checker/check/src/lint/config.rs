@@ -31,8 +31,11 @@ pub(super) struct Config {
     pub(super) has_static_cache: bool,
     /// The sizes of the model.
     pub(super) sizes: Sizes,
-    /// The rank of an adapter, and those of modules of their own.
-    ranks: Option<(usize, Vec<(Named, usize)>)>,
+    /// Whether the configuration is that of a LoRA adapter.
+    pub(super) is_lora: bool,
+    /// The rank of the adapter, if all ranks are known, and those of modules with another rank.
+    rank: Option<usize>,
+    ranks: Vec<(Named, usize)>,
 }
 
 /// How a module is quantised. What the configuration leaves out is None.
@@ -90,37 +93,30 @@ impl Config {
 
     /// The ranks of a LoRA adapter by `adapter_config.json`.
     fn adapter(&mut self, config: &Map<String, Value>) {
+        /// With more patterns, the time would be that of patterns times tensors.
+        const MOST: usize = 64;
         let number = |value: &Value| usize::try_from(value.as_u64()?).ok();
-        let rank = config.get("r").and_then(number);
         // Adapters of parameters have the ranks of all experts in one matrix.
-        let has_parameters = |key: &str| {
-            let named = config.get(key).and_then(Value::as_array);
-            named.is_some_and(|named| !named.is_empty())
-        };
-        let is_lora = config["peft_type"] == "LORA" && !has_parameters("target_parameters");
-        if let Some(rank) = rank.filter(|_| is_lora) {
-            let own = config.get("rank_pattern").and_then(Value::as_object).into_iter().flatten();
-            let mut named = |name| Named::new([&*format!("re:(?:{name})$")], &mut self.expressions);
-            let own = own.filter_map(|(name, rank)| Some((named(name), number(rank)?)));
-            self.ranks = Some((rank, own.collect()));
+        let parameters = config.get("target_parameters").and_then(Value::as_array);
+        let has_parameters = parameters.is_some_and(|all| !all.is_empty());
+        if config["peft_type"] != "LORA" || has_parameters {
+            return;
         }
-    }
-
-    /// Whether the configuration is that of a LoRA adapter.
-    pub(super) fn is_lora(&self) -> bool {
-        self.ranks.is_some()
+        let own = config.get("rank_pattern").and_then(Value::as_object).into_iter().flatten();
+        let mut named = |name| Named::new([&*format!("re:(?:{name})$")], &mut self.expressions);
+        let own = own.filter_map(|(name, rank)| Some((named(name), number(rank)?)));
+        let own: Vec<_> = own.take(MOST + 1).collect();
+        let are_known = own.len() <= MOST && own.iter().all(|(named, _)| !named.is_uncertain);
+        self.is_lora = true;
+        if are_known {
+            (self.rank, self.ranks) = (config.get("r").and_then(number), own);
+        }
     }
 
     /// The rank of the adapter of a module.
     pub(super) fn rank(&self, module: &str) -> Option<usize> {
-        /// With more patterns, the time would be that of patterns times tensors.
-        const MOST: usize = 64;
-        let (rank, own) = self.ranks.as_ref()?;
-        if own.len() > MOST || own.iter().any(|(named, _)| named.is_uncertain) {
-            return None;
-        }
-        let own = own.iter().find(|(named, _)| named.matches(module));
-        Some(own.map_or(*rank, |(_, rank)| *rank))
+        let own = self.ranks.iter().find(|(named, _)| named.matches(module));
+        own.map(|(_, rank)| *rank).or(self.rank)
     }
 
     fn quantization(&mut self, config: &Map<String, Value>) {

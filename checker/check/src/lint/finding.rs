@@ -109,7 +109,8 @@ rules! {
         "different global scales of matrices that engines fuse: gate and up, or q, k and v"
         "Model-Optimizer#1411, vllm#54974"
     LAYERS Error "layers"
-        "a layer, or a tensor of a layer, that is missing beside its kin, or is a part of theirs"
+        "a missing layer, and a tensor of a layer that is missing, or has a part of the rows, \
+         where other layers have it whole"
         "llama.cpp#6490, llama.cpp#7157"
     COUNT Error "count"
         "fewer layers, experts, tokens or rows than the configuration says, or names that an ONNX \
@@ -120,7 +121,8 @@ rules! {
          matrix of LoRA without the other, or of another rank"
         "Qwen3-VL-Embedding#89, vllm#6758, transformers#45079"
     ASKED_FOR Error "asked-for"
-        "scales, codes or exceptions that the configuration of the quantisation promises"
+        "against the configuration of the quantisation: missing scales, routers that it does not \
+         list, codes that are never used"
         "vllm#54189, vllm#54623, Model-Optimizer#1858, auto-round#2273"
     CONFIG_DISAGREES Warning "config-disagrees"
         "a layer that is quantised against the configuration, or not quantised against it"

@@ -69,7 +69,6 @@ pub use finding::{Finding, RULES, Rule, Severity, rule};
 pub use suppression::{Suppression, SuppressionError};
 
 use crate::check::{report, tally};
-use crate::formats::gguf;
 use crate::formats::onnx::Quantised;
 use crate::input::{open, opened, url};
 use crate::model::reader::Contents;
@@ -125,15 +124,16 @@ impl Linter {
     }
 
     /// As [`Linter::check`], without the numbers: only names, dtypes, shapes and the configuration
-    /// are looked at. A URL of a model of 400 GB takes some MB. The report has the tensors, and
-    /// nothing of their numbers.
+    /// are looked at. Of a URL, only the header and the configuration are fetched. The report has
+    /// the tensors, and nothing of their numbers.
     ///
     /// # Errors
     /// Those of [`Linter::check`].
     pub fn check_header(&mut self, path: &Path) -> Result<Report, Error> {
         let mut file = self.open(path)?;
         let tallies = TensorTallies::unseen(&file.contents.tensors);
-        file.source = Arc::new(Unread(file.source.length()));
+        // Rules that look at bytes find none.
+        file.source = Arc::new(&[][..]);
         self.keep(path, file, tallies)
     }
 
@@ -189,10 +189,7 @@ impl Linter {
                 *kind = ByteKind::Codes;
             }
         }
-        // The reader took the header.
-        let sizes = (format == FileFormat::GGUF)
-            .then(|| Sizes::of_gguf(&gguf::counts(&*source).unwrap_or_default()));
-        Ok(File { folder, source, format, contents, kinds, onnx, sizes })
+        Ok(File { folder, source, format, contents, kinds, onnx })
     }
 
     /// Makes the report on a file, and keeps what rules need.
@@ -202,8 +199,8 @@ impl Linter {
         file: File,
         mut tallies: TensorTallies,
     ) -> Result<Report, Error> {
-        let File { folder, source, format, contents, onnx, sizes, .. } = file;
-        let Contents { tensors, .. } = contents;
+        let File { folder, source, format, contents, onnx, .. } = file;
+        let Contents { tensors, counts, .. } = contents;
         let report = report(&*source, format, &tensors, &mut tallies, &self.options)?;
         let is_of_model = |tensor: &Tensor| {
             !matches!(tensor.content, Content::Damaged(_) | Content::Unreadable(_))
@@ -216,7 +213,9 @@ impl Linter {
             models.push(Model::new(config.unwrap_or_default(), Vec::new()));
         }
         let model = &mut models[at];
-        model.sizes = model.sizes.take().or(sizes);
+        if !counts.is_empty() {
+            model.sizes = Some(Sizes::of_gguf(&counts));
+        }
         if let Some((name, count)) = onnx.as_ref().and_then(|onnx| onnx.missing.as_ref()) {
             let why = format!(
                 "nodes read {name:?} and {} more names, which no initializer, no input and no node \
@@ -278,22 +277,6 @@ struct File {
     kinds: Vec<ByteKind>,
     /// Of an ONNX model.
     onnx: Option<Quantised>,
-    /// Of a GGUF file.
-    sizes: Option<Sizes>,
-}
-
-/// A file whose data is not read.
-#[derive(Debug)]
-struct Unread(usize);
-
-impl ReadAt for Unread {
-    fn length(&self) -> usize {
-        self.0
-    }
-
-    fn read_exact_at(&self, _: &mut [u8], _: usize) -> io::Result<()> {
-        Err(io::Error::other("only the header is read"))
-    }
 }
 
 /// Whether a tensor is among those that an ONNX model names so.

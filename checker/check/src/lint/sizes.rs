@@ -1,6 +1,7 @@
 //! The sizes of a model by its configuration: layers, experts, vocabulary, matrices.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::{Map, Value};
 
@@ -55,8 +56,9 @@ pub(super) struct Sizes {
     are_nested: bool,
     /// Whether layers have numbers of heads or rows of their own.
     pub(super) is_pruned: bool,
-    /// For each layer: entries of lists with one entry a layer, and of lists of layers.
-    kinds: Vec<String>,
+    /// For each layer, a hash of what lists say of it: those with one entry a layer, and those of
+    /// layers.
+    kinds: Vec<u64>,
 }
 
 impl Sizes {
@@ -89,7 +91,7 @@ impl Sizes {
             sizes.queries = sizes.queries.or(heads.checked_mul(length));
             sizes.keys = sizes.keys.or(keys.checked_mul(length));
         }
-        // That of the whole model counts more than that of its parts.
+        // The whole model has the last word.
         let tied = whole.get("tie_word_embeddings").and_then(Value::as_bool);
         sizes.is_tied = tied.or(sizes.is_tied);
         sizes.are_nested |= nested.is_some();
@@ -148,44 +150,44 @@ impl Sizes {
         }
     }
 
-    /// What the configuration says of a layer alone: layers of one kind have the same text.
-    pub(super) fn kind(&self, layer: usize) -> &str {
-        self.kinds.get(layer).map_or("", String::as_str)
+    /// What the configuration says of a layer alone: layers of one kind have the same number.
+    pub(super) fn kind(&self, layer: usize) -> u64 {
+        self.kinds.get(layer).copied().unwrap_or(0)
     }
 }
 
 /// What a configuration says of each layer alone.
-fn kinds(whole: &Map<String, Value>, layers: usize) -> Vec<String> {
+fn kinds(whole: &Map<String, Value>, layers: usize) -> Vec<u64> {
     /// Models have fewer layers.
     const MOST: usize = 1 << 12;
-    if layers == 0 || layers > MOST {
-        return Vec::new();
-    }
-    let mut kinds = vec![String::new(); layers];
-    for (key, value) in whole {
+    let mut kinds = vec![0; if layers <= MOST { layers } else { 0 }];
+    for (place, (key, value)) in whole.iter().enumerate() {
+        let add = |kind: &mut u64, said: &str| {
+            let mut hasher = DefaultHasher::new();
+            (*kind, place, said).hash(&mut hasher);
+            *kind = hasher.finish();
+        };
         match value {
             Value::Array(entries) if entries.len() == layers => {
-                kinds.iter_mut().zip(entries).for_each(|(kind, entry)| {
-                    *kind += &format!("{key}={entry} ");
-                });
+                let entries = entries.iter().map(Value::to_string);
+                kinds.iter_mut().zip(entries).for_each(|(kind, entry)| add(kind, &entry));
             }
             // Numbers of layers.
             Value::Array(entries)
                 if ["layer", "idx", "attn", "mlp"].iter().any(|part| key.contains(part)) =>
             {
                 for entry in entries.iter().filter_map(Value::as_u64) {
-                    if let Some(kind) = kinds.get_mut(entry as usize) {
-                        *kind += key;
-                    }
+                    kinds.get_mut(entry as usize).into_iter().for_each(|kind| add(kind, ""));
                 }
             }
             Value::String(text) if key.contains("pattern") && text.len() == layers => {
-                kinds.iter_mut().zip(text.chars()).for_each(|(kind, char)| kind.push(char));
+                let letters = text.split("").skip(1);
+                kinds.iter_mut().zip(letters).for_each(|(kind, letter)| add(kind, letter));
             }
             // The last layers use the keys and values of others.
             Value::Number(last) if key == "num_kv_shared_layers" => {
                 let last = last.as_u64().unwrap_or(0) as usize;
-                kinds.iter_mut().rev().take(last).for_each(|kind| *kind += key);
+                kinds.iter_mut().rev().take(last).for_each(|kind| add(kind, ""));
             }
             _ => {}
         }

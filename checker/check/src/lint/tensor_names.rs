@@ -98,37 +98,24 @@ pub(super) fn layer(name: &str) -> Option<(&str, usize, &str)> {
 
 /// Whether the names of the layers of a model begin so.
 pub(super) fn is_stack(prefix: &str) -> bool {
+    #[rustfmt::skip]
     const STACKS: [&str; 11] = [
-        "layers",
-        "layer",
-        "h",
-        "block",
-        "blocks",
-        "blk",
-        "resblocks",
-        "transformer_blocks",
-        "single_transformer_blocks",
-        "double_blocks",
-        "single_blocks",
+        "layers", "layer", "h", "block", "blocks", "blk", "resblocks", "transformer_blocks",
+        "single_transformer_blocks", "double_blocks", "single_blocks",
     ];
     STACKS.contains(&last(prefix.trim_end_matches('.')))
 }
 
 /// The number of an expert, whose tensors have it in their names.
 pub(super) fn expert_number(name: &str) -> Option<usize> {
-    let (_, rest) = name.split_once("experts.")?;
-    rest.split('.').next()?.parse::<u16>().ok().map(usize::from)
+    last(expert(name)?.trim_end_matches('.')).parse::<u16>().ok().map(usize::from)
 }
 
 /// Whether the weight of this name is the embedding of tokens.
 pub(super) fn is_embedding(name: &str) -> bool {
+    #[rustfmt::skip]
     const EMBEDDINGS: [&str; 7] = [
-        "embed_tokens",
-        "tok_embeddings",
-        "word_embeddings",
-        "token_embd",
-        "wte",
-        "embed_in",
+        "embed_tokens", "tok_embeddings", "word_embeddings", "token_embd", "wte", "embed_in",
         "shared",
     ];
     name.ends_with(".weight") && EMBEDDINGS.contains(&last(module(name))) && layer(name).is_none()

@@ -1,5 +1,6 @@
 //! The interface of a reader of a file format.
 
+use std::collections::BTreeMap;
 use std::error::Error as StdError;
 use std::fmt::Display;
 use std::io;
@@ -53,15 +54,13 @@ pub(crate) enum Read {
 }
 
 /// Reads the description of the tensors from the beginning of a file.
-type ReadHeader = fn(&mut dyn io::Read, usize, Option<&Path>) -> Result<Vec<Tensor>, Refused>;
+type ReadHeader = fn(&mut dyn io::Read, usize, Option<&Path>) -> Result<Contents, Refused>;
 
 impl Reader {
     /// The contents of the bytes of a file.
     pub(crate) fn contents(&self, input: Input<'_>) -> Result<Contents, Error> {
         let contents = match self.read {
-            Read::Header(read) => {
-                read(&mut &input.bytes[..], input.bytes.len(), input.path).map(Contents::from)
-            }
+            Read::Header(read) => read(&mut &input.bytes[..], input.bytes.len(), input.path),
             Read::Whole(read) => read(input),
         };
         contents.map_err(|error| Error::refused(self.format, error))
@@ -76,6 +75,8 @@ pub(crate) struct Contents {
     /// The checksums of stored data. The scan verifies them. Checksums of compressed data are
     /// verified by the reader while it decodes.
     pub(crate) checksums: Vec<Checksum>,
+    /// Whole numbers in the metadata of GGUF by key, and lengths of arrays by key and `[]`.
+    pub(crate) counts: BTreeMap<String, u64>,
 }
 
 impl Contents {
@@ -89,7 +90,7 @@ impl Contents {
 impl From<Vec<Tensor>> for Contents {
     /// The contents of a file of a format without checksums.
     fn from(tensors: Vec<Tensor>) -> Self {
-        Self { tensors, checksums: Vec::new() }
+        Self { tensors, ..Self::default() }
     }
 }
 

@@ -77,7 +77,7 @@ impl Plan {
         most: NonZeroUsize,
         options: &Options,
     ) -> Result<Self, Error> {
-        let Contents { tensors, checksums } = contents;
+        let Contents { tensors, checksums, .. } = contents;
         let planned = checksums.iter().map(|checksum| PlannedChecksum {
             name: checksum.name.to_string(),
             other: checksum.file(),

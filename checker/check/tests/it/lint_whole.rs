@@ -124,6 +124,37 @@ fn layers_of_several_kinds() {
     assert_faults("config.json", &types, &shared.join("\n"), "");
 }
 
+/// Models that lack nothing, although it seems so.
+#[test]
+fn nothing_is_missing() {
+    let language = layers("llm.model.layers.", LAYER, 6);
+    let images = layers("vpm.encoder.layers.", LAYER, 4);
+    let residual = "model.layers.1.value_residual_proj.weight BF16 8,8 0.5";
+    let number = usize::MAX;
+    for (said, model) in [
+        // The encoder of images has layers of its own.
+        (r#", "num_hidden_layers": 6"#, format!("{language}{images}").trim().to_owned()),
+        // A draft takes the output matrix of its target.
+        ("", format!("embed_tokens.weight BF16 32,8 0.5\n{}", layers("layers.", LAYER, 1).trim())),
+        // An adapter of some layers.
+        ("", {
+            let at = |layer| format!("model.layers.{layer}.q_proj.lora");
+            let of = |layer| format!("{}_A BF16 2,8 0.5\n{}_B BF16 8,2 0.5", at(layer), at(layer));
+            [0, 1, 2, 3, 5, 6].map(of).join("\n")
+        }),
+        // The first layer has no layer before.
+        ("", {
+            let all =
+                [2, 3, 4].map(|layer| residual.replace("layers.1", &format!("layers.{layer}")));
+            format!("{}\n{residual}\n{}", llama(5), all.join("\n"))
+        }),
+        // A hostile number.
+        (r#", "num_experts": 4"#, format!("layers.{number}.experts.{number}.weight BF16 2,2 0.5")),
+    ] {
+        assert_faults("config.json", &config(said), &model, "");
+    }
+}
+
 #[test]
 fn counts_of_the_configuration() {
     let model = llama(6);
@@ -131,7 +162,7 @@ fn counts_of_the_configuration() {
     let faults = format!(
         "{} => error[count] model.layers.4.input_layernorm.weight: the last layer is 4
         + model.embed_tokens.weight BF16 24,8 0.5 => \
-            error[count] model.embed_tokens.weight: those from 24 on",
+            error[count] model.embed_tokens.weight: tokens from 24 on",
         without(&model, "layers.5.")
     );
     assert_faults("config.json", &said, &model, &faults);
@@ -159,7 +190,8 @@ fn counts_of_the_configuration() {
 /// GGUF says its counts itself.
 #[test]
 fn counts_of_gguf() {
-    let block = "attn_norm.weight 8\nattn_q.weight 8,8\nattn_k.weight 4,8\nffn_up.weight 16,8";
+    let block = "attn_norm.weight 8\nattn_q.weight 8,8\nattn_k.weight 4,8\nffn_up.weight 16,8\n\
+                 ffn_gate_exps.weight 2,16,8";
     let sound = format!("token_embd.weight F32 3,8 0.5\n{}", layers("blk.", block, 4));
     let lint = |counts: [(&str, usize); 2], fault: &str| {
         let mut model = tensors(&sound.replace("BF16", "F32"));
@@ -181,7 +213,7 @@ fn counts_of_gguf() {
         let [a, b] = counts.map(number);
         lint_files(&vec![("x.gguf", gguf(&entries, false, &[a, b, tokens.concat()]))])
     };
-    let said = [("llama.block_count", 4), ("llama.expert_count", 0)];
+    let said = [("llama.block_count", 4), ("llama.expert_count", 2)];
     assert_lines(&lint(said, ""), "");
     for (said, fault, found) in [
         (said, "- blk.2.attn_q.weight", "error[layers] blk.2.attn_k.weight: no blk.2.attn_q"),
@@ -191,9 +223,14 @@ fn counts_of_gguf() {
             "error[count] blk.3.attn_k.weight: the last layer is 3",
         ),
         (
+            [said[0], ("llama.expert_count", 3)],
+            "",
+            "error[count] blk.3.ffn_gate_exps.weight: 2 experts",
+        ),
+        (
             said,
             "+ token_embd.weight F32 2,8 0.5",
-            "error[count] token_embd.weight: those from 2 on",
+            "error[count] token_embd.weight: tokens from 2 on",
         ),
     ] {
         assert_lines(&lint(said, fault), found);
@@ -243,7 +280,7 @@ fn promises() {
         "kv_cache_scheme": {"num_bits": 8, "dynamic": false}}}"#;
     let all = |part: &str| without(&model, part);
     let faults = format!(
-        "{} => error[asked-for] {}.weight: activations have static scales
+        "{} => error[asked-for] {}.weight: 4 of 4 matrices have no input scale
         - {}.input_scale => error[layers] {}.weight: no {}.input_scale
         {}; {} => error[asked-for] {}.weight: there are no k_scale and v_scale
         - layers.2.self_attn.k_scale; - layers.2.self_attn.v_scale => \

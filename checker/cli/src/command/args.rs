@@ -158,7 +158,7 @@ pub struct Lint {
     /// Write a page with the findings and the check
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, value_parser = page)]
     pub html: Option<PathBuf>,
-    /// Look at names, shapes and the configuration only: of URLs some MB are read
+    /// Look at names, shapes and the configuration only: of URLs, headers are fetched
     #[arg(long, conflicts_with = "html")]
     pub headers: bool,
     /// List the rules

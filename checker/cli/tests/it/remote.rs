@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::server::{Server, State};
+use crate::write::{Entry, safetensors};
 use crate::{Run, array, command, tensor};
 
 /// Every request of the hub has the token, and no request of another host.
@@ -109,6 +110,32 @@ fn all_files_of_a_model() {
     let asked = |name: &str| hub.state().requests.iter().filter(|it| it.contains(name)).count();
     assert!(asked("recursive=true&cursor=") == 2 && asked("more%20%231.npy") > 0);
     assert_token(&hub, true);
+}
+
+/// Of a model behind a URL, `lint --headers` fetches the header and the configuration.
+#[test]
+fn headers_of_a_model() {
+    const LENGTH: usize = 12 << 20;
+    let names = [0, 1, 2].map(|layer| format!("model.layers.{layer}.mlp.up_proj.weight"));
+    let data = vec![0x3C; LENGTH / 3];
+    let shape = [data.len() / 8, 4];
+    let entry = |name| Entry { name, kind: "BF16", shape: &shape, data: &data };
+    let entries: Vec<_> = names.iter().map(|name| entry(name)).collect();
+    let config = r#"{"model_type": "llama", "num_hidden_layers": 4}"#;
+    let at = |name: &str| format!("/owner/model/resolve/main/{name}");
+    let files = [("model.safetensors", safetensors(&entries)), ("config.json", config.into())];
+    let files = files.map(|(name, bytes)| (at(name), bytes)).into_iter().collect();
+    let list = r#"[{"type":"file","oid":"1","size":1,"path":"model.safetensors"}]"#.to_owned();
+    let pages = BTreeMap::from([(TREE.to_owned(), (list, None))]);
+    let tag = Some("\"one\"".to_owned());
+    let hub = Server::new(State { files, pages, tag, ..State::default() });
+    let run = check(&hub, &["lint", "--headers", "hf://owner/model"]);
+    assert_eq!((run.status, run.err.as_str()), (1, ""), "{}", run.out);
+    assert!(run.out.starts_with("error[count]") && run.out.contains("fill layers 3 to 3"));
+    let requests = hub.state().requests.join("\n").to_ascii_lowercase();
+    let ranges = requests.lines().filter_map(|line| line.strip_prefix("range: bytes="));
+    let ends = ranges.map(|range| range.split('-').nth(1).unwrap().parse::<usize>().unwrap());
+    assert!(ends.max().is_some_and(|end| end < LENGTH / 4), "{requests}");
 }
 
 #[test]

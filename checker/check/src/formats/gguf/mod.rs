@@ -24,9 +24,9 @@ use std::path::Path;
 use self::header::{Header, Metadata};
 use crate::formats::ggml_types::{self, Kind};
 use crate::formats::opaque;
-use crate::model::reader::{Read, Reader, Refused, repeated, truncated};
-use crate::model::source::{Sequence, exists};
-use crate::model::{ByteOrder, Content, Data, FileFormat, ReadAt, Tensor};
+use crate::model::reader::{Contents, Read, Reader, Refused, repeated, truncated};
+use crate::model::source::exists;
+use crate::model::{ByteOrder, Content, Data, FileFormat, Tensor};
 
 impl FileFormat {
     /// GGUF; see [`gguf`](crate::formats::gguf).
@@ -59,40 +59,7 @@ fn read(
     stream: &mut dyn io::Read,
     length: usize,
     path: Option<&Path>,
-) -> Result<Vec<Tensor>, Refused> {
-    let (mut header, metadata, count) = metadata(stream)?;
-    let Metadata { alignment, floats, parts, .. } = metadata;
-    // Without capacity, since the count may be false.
-    let mut infos = Vec::new();
-    for _ in 0..count {
-        infos.push(Info::read(&mut header)?);
-    }
-    if let Some(name) = repeated(infos.iter().map(|info| &*info.name)) {
-        return Err(format!("bad GGUF header: two tensors of the name {name:?}").into());
-    }
-    let Header { read, order, .. } = header;
-    let data = read.next_multiple_of(alignment);
-    infos.sort_by_key(|info| info.offset);
-    let (mut tensors, mut used) = (floats, read as usize);
-    for info in infos {
-        tensors.push(info.tensor(data, alignment, order, &mut used)?);
-    }
-    if let Some(last) = tensors.last().filter(|_| used > length) {
-        let why = format!("tensor {:?} ends behind the file", last.label());
-        return Err(truncated(length as u64, used as u64, why).into());
-    }
-    tensors.extend(path.and_then(|path| missing_parts(path, parts)));
-    Ok(tensors)
-}
-
-/// The whole numbers in the metadata of a file, by key, and the lengths of arrays, by key and `[]`.
-pub(crate) fn counts(source: &dyn ReadAt) -> Result<BTreeMap<String, u64>, Refused> {
-    let mut stream = io::BufReader::new(Sequence::new(source, 0));
-    metadata(&mut stream).map(|(_, metadata, _)| metadata.counts)
-}
-
-/// Reads up to the end of the metadata. Returns the number of tensors, too.
-fn metadata(stream: &mut dyn io::Read) -> Result<(Header<'_>, Metadata, u64), Refused> {
+) -> Result<Contents, Refused> {
     let mut header = Header { stream, read: 0, order: ByteOrder::Little };
     if header.take::<4>("header")? != *MAGIC {
         return Err("not a GGUF file".into());
@@ -116,7 +83,28 @@ fn metadata(stream: &mut dyn io::Read) -> Result<(Header<'_>, Metadata, u64), Re
     for _ in 0..values {
         metadata.read(&mut header)?;
     }
-    Ok((header, metadata, count))
+    let Metadata { alignment, floats, parts, counts } = metadata;
+    // Without capacity, since the count may be false.
+    let mut infos = Vec::new();
+    for _ in 0..count {
+        infos.push(Info::read(&mut header)?);
+    }
+    if let Some(name) = repeated(infos.iter().map(|info| &*info.name)) {
+        return Err(format!("bad GGUF header: two tensors of the name {name:?}").into());
+    }
+    let Header { read, order, .. } = header;
+    let data = read.next_multiple_of(alignment);
+    infos.sort_by_key(|info| info.offset);
+    let (mut tensors, mut used) = (floats, read as usize);
+    for info in infos {
+        tensors.push(info.tensor(data, alignment, order, &mut used)?);
+    }
+    if let Some(last) = tensors.last().filter(|_| used > length) {
+        let why = format!("tensor {:?} ends behind the file", last.label());
+        return Err(truncated(length as u64, used as u64, why).into());
+    }
+    tensors.extend(path.and_then(|path| missing_parts(path, parts)));
+    Ok(Contents { tensors, counts, ..Contents::default() })
 }
 
 /// The parts of a model that are not beside the file, if it is one of several. The names are those

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use self::dtype::Dtype;
 pub(crate) use self::dtype::content;
 use self::header::Parser;
-use crate::model::reader::{Read, Reader, Refused, truncated};
+use crate::model::reader::{Contents, Read, Reader, Refused, truncated};
 use crate::model::{Data, FileFormat, Layout, Tensor};
 
 impl FileFormat {
@@ -28,7 +28,7 @@ pub(super) static READER: Reader = Reader {
     format: FileFormat::NPY,
     endings: &[".npy"],
     begins: |bytes| bytes.starts_with(MAGIC),
-    read: Read::Header(|stream, length, _| read(stream, length)),
+    read: Read::Header(|stream, length, _| read(stream, length).map(Contents::from)),
     shards: None,
 };
 

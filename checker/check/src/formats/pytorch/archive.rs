@@ -64,7 +64,7 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<Contents, Refused> {
     // `torch.serialization.set_crc32_options(False)`.
     let mut checksums = zip::checksums(&all);
     checksums.retain(|checksum| checksum.crc != 0);
-    Ok(Contents { tensors: parts.tensors, checksums })
+    Ok(Contents { tensors: parts.tensors, checksums, ..Contents::default() })
 }
 
 /// The folders of the storages of `data.pkl` and of `constants.pkl`.

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use nonfinite::Format;
 
+use super::Findings;
 use super::kin::{self, Kin};
-use super::{Findings, cast};
 use crate::lint::finding::{
     DEAD_ROWS, EMPTY_TENSOR, LORA_B_ZERO, MAGNITUDE, NONFINITE, OUTLIER_RUN, Severity, ZERO_RUN,
 };
@@ -83,7 +83,6 @@ pub(super) fn all(found: &mut Findings<'_>) {
         found.push(&LORA_B_ZERO, severity, *first, None, message);
     }
     kin::all(found, &kin);
-    cast::all(found, &kin);
 }
 
 /// `is_part` is whether the tensor belongs to a quantised matrix.

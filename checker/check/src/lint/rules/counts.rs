@@ -1,7 +1,7 @@
 //! Counts that the configuration says: layers, experts, tokens, and the rows of matrices.
 
 use super::Findings;
-use super::layers::Stacks;
+use super::layers::{Stacks, last_of};
 use crate::lint::finding::COUNT;
 use crate::lint::model::ReportedTensor;
 use crate::lint::sizes::{Part, Sizes};
@@ -10,7 +10,7 @@ use crate::lint::tensor_names::{expert_number, is_embedding, is_stack, last, mod
 /// All rules about counts.
 pub(super) fn all(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
     // An adapter has what was trained only.
-    if found.model.config.is_lora() {
+    if found.model.config.is_lora {
         return;
     }
     layers(found, stacks);
@@ -32,15 +32,11 @@ fn layers(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
         [Part::Main, Part::Encoder, Part::Decoder].into_iter().filter(|&part| sizes.are_of(part))
     {
         let (Some((prefix, layers)), None) = of(part) else { continue };
-        // The encoder of images beside a language model.
-        if part == Part::Encoder && has_main {
-            continue;
-        }
-        // Blocks of convolutions are counted in other ways.
-        if part == Part::Encoder && prefix.contains("block") && of(Part::Decoder).0.is_none() {
-            continue;
-        }
         let said = match part {
+            // The encoder of images beside a language model.
+            Part::Encoder if has_main => continue,
+            // Blocks of convolutions are counted in other ways.
+            Part::Encoder if prefix.contains("block") && of(Part::Decoder).0.is_none() => continue,
             Part::Decoder if sizes.has_head && sizes.decoder_layers.is_some() => {
                 sizes.decoder_layers
             }
@@ -48,14 +44,16 @@ fn layers(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
             Part::Encoder => sizes.encoder_layers.or(sizes.layers),
             _ => sizes.layers,
         };
-        let last = layers.last_key_value();
-        let (Some(said), Some((&last, of_last))) = (said, last) else { continue };
-        let Some(&index) = of_last.values().next().filter(|_| last + 1 < said) else { continue };
-        let message = format!(
-            "the last layer is {last}, although the configuration says {said} layers: loaders fill \
-             the others with random numbers, or refuse the model"
-        );
-        found.add(&COUNT, index, None, message);
+        let (Some(said), Some((last, index))) = (said, last_of(layers)) else { continue };
+        if last + 1 < said {
+            let message = format!(
+                "the last layer is {last}, although the configuration says {said} layers: loaders \
+                 fill layers {} to {} with random numbers, or refuse the model",
+                last + 1,
+                said - 1
+            );
+            found.add(&COUNT, index, None, message);
+        }
     }
 }
 
@@ -66,12 +64,12 @@ fn experts(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
     for (_, layers) in stacks.iter().filter(|(prefix, _)| Part::of(prefix) != Part::Other) {
         for (rest, &index) in layers.values().flatten() {
             let tensor = found.tensor(index);
+            // The experts of a layer in one tensor, by the names of transformers and of GGUF.
+            let last = last(module(rest));
+            let is_fused =
+                last.ends_with("_proj") && rest.contains("experts.") || last.ends_with("_exps");
             let fused = || match tensor.shape() {
-                [experts, _, _, ..]
-                    if last(module(rest)).ends_with("_proj") && rest.contains("experts.") =>
-                {
-                    Some(*experts)
-                }
+                [experts, _, _] if is_fused => Some(*experts),
                 _ => None,
             };
             if let Some(count) = expert_number(rest).map(|number| number + 1).or_else(fused) {
@@ -104,8 +102,8 @@ fn tokens(found: &mut Findings<'_>) {
         && rows < said
     {
         let message = format!(
-            "{rows} rows, although the configuration says {said} tokens: those from {rows} on have \
-             none"
+            "{rows} rows, although the configuration says {said} tokens: tokens from {rows} on \
+             have no row"
         );
         found.add(&COUNT, index, None, message);
     }

@@ -67,10 +67,13 @@ fn is_pruned(found: &Findings<'_>, expert: &str) -> bool {
 }
 
 /// Numbers that are garbage: a million times as large as the largest of other layers, or a billion
-/// times as large as those of other matrices if there is no other layer.
+/// times as large as those of other matrices if there is no other layer. Numbers of fp8 that were
+/// cast without their scale differ by less.
 fn garbage(found: &mut Findings<'_>, kin: &Kin<'_>) {
     /// Smaller numbers may be meant.
     const LEAST: f64 = 1e6;
+    /// Layers differ by less. The scale of fp8 makes weights a thousand times as small.
+    const SCALED: f64 = 100.0;
     let model = found.model;
     let largest = |index: &usize| model.tensors[*index].max_abs().map(|most| most.value.abs());
     // The lower of two, so that half of the tensors may be damaged.
@@ -94,9 +97,37 @@ fn garbage(found: &mut Findings<'_>, kin: &Kin<'_>) {
         let bound = usual.map_or(f64::MAX, |usual| LEAST.max(factor * usual));
         // Larger numbers are reported anyway.
         let is_odd = |value: f64| value > bound && value <= if is_f16 { LEAST } else { 1e30 };
-        for &index in all.iter().filter(|index| largest(index).is_some_and(is_odd)) {
-            let why = "is garbage beside the weights of other layers";
-            found.above(index, MAGNITUDE.severity, bound, why);
+        for &index in all {
+            let Some(value) = largest(&index) else { continue };
+            let is_large = |usual: &f64| *usual > 0.0 && value > SCALED * usual && all.len() > 2;
+            let cast =
+                usual.filter(is_large).and_then(|usual| Some((usual, cast_from(found, index)?)));
+            if let Some((usual, fp8)) = cast {
+                let message = format!(
+                    "all numbers are those of {fp8}, up to {value}, where other layers reach \
+                     {usual}: the weights were cast without their scale"
+                );
+                found.add(&MAGNITUDE, index, None, message);
+            } else if is_odd(value) {
+                let why = "is garbage beside the weights of other layers";
+                found.above(index, MAGNITUDE.severity, bound, why);
+            }
         }
     }
+}
+
+/// The format of 8 bits that has all numbers of a tensor of a wider format.
+fn cast_from(found: &Findings<'_>, index: usize) -> Option<Format> {
+    let tensor = found.tensor(index);
+    let format = tensor.format().filter(|format| format.size_in_bytes() > 1)?;
+    [Format::F8E4M3Fn, Format::F8E5M2].into_iter().find(|fp8| {
+        let mut numbers: Vec<u64> = (0..=0xFF).map(|code| fp8.to_f64(code).to_bits()).collect();
+        numbers.sort_unstable();
+        let mut are_all = true;
+        tensor.elements(format.size_in_bytes(), |_, bits| {
+            are_all = numbers.binary_search(&format.to_f64(bits).to_bits()).is_ok();
+            are_all
+        });
+        are_all
+    })
 }

@@ -11,7 +11,7 @@ use super::Findings;
 use crate::lint::finding::{LAYERS, Severity};
 use crate::lint::purpose::Purpose;
 use crate::lint::sizes::Part;
-use crate::lint::tensor_names::{is_stack, last, layer};
+use crate::lint::tensor_names::{is_output, is_stack, last, layer};
 
 /// The layers of a stack by number, and the tensors of each by the rest of the name.
 type Layers<'a> = BTreeMap<usize, BTreeMap<&'a str, usize>>;
@@ -20,15 +20,14 @@ type Layers<'a> = BTreeMap<usize, BTreeMap<&'a str, usize>>;
 pub(super) type Stacks<'a> = BTreeMap<&'a str, Layers<'a>>;
 
 /// Kin: what the configuration says of them, their names, and their numbers.
-type Kin<'k> = ((&'k str, Vec<&'k str>), Vec<usize>);
+type Kin<'k> = ((u64, Vec<&'k str>), Vec<usize>);
 
 /// The stacks of a model.
 pub(super) fn stacks<'a>(found: &Findings<'a>) -> Stacks<'a> {
     let mut stacks = Stacks::new();
     for (index, tensor) in found.model.tensors.iter().enumerate() {
         let name = tensor.name();
-        // Only the first layer of T5 has a bias of positions. Adapters are where somebody wanted
-        // them.
+        // Only the first layer of T5 has a bias of positions. Adapters may be in some layers only.
         let is_of_all = Purpose::of(tensor) == Purpose::Weight
             && !name.contains("relative_attention_bias")
             && !name.contains("lora");
@@ -51,11 +50,18 @@ pub(super) fn all(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
     }
 }
 
+/// The last layer, and a tensor of it.
+pub(super) fn last_of(layers: &Layers<'_>) -> Option<(usize, usize)> {
+    let (&last, layer) = layers.last_key_value()?;
+    Some((last, *layer.first_key_value()?.1))
+}
+
 /// Layers between others that are not there.
 fn gaps(found: &mut Findings<'_>, prefix: &str, layers: &Layers<'_>) {
-    /// Modules without weights take numbers, too, but layers have more tensors than those beside.
+    /// `nn.Sequential` numbers modules without weights too. A layer has more tensors than the
+    /// modules there.
     const LEAST: usize = 4;
-    let Some((&last, of_last)) = layers.last_key_value() else { return };
+    let Some((last, index)) = last_of(layers) else { return };
     // Without a configuration, the file may hold the last layers only.
     let start = match found.model.sizes().layers {
         Some(_) => 0,
@@ -72,7 +78,7 @@ fn gaps(found: &mut Findings<'_>, prefix: &str, layers: &Layers<'_>) {
          are missing, and loaders fill these with random numbers, or refuse the model",
         last + 1
     );
-    of_last.values().take(1).for_each(|&index| found.add(&LAYERS, index, None, message.clone()));
+    found.add(&LAYERS, index, None, message);
 }
 
 /// Layers that lack what others of their kind have, and those where it has another shape.
@@ -85,7 +91,7 @@ fn lacking(found: &mut Findings<'_>, prefix: &str, layers: &Layers<'_>) {
         return;
     }
     let is_main = Part::of(prefix) != Part::Other;
-    let said = |number| if is_main { model.sizes().kind(number) } else { "" };
+    let said = |number| if is_main { model.sizes().kind(number) } else { 0 };
     let mut kinds: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (&number, layer) in layers {
         let names: Vec<&str> = layer.keys().copied().collect();
@@ -157,24 +163,26 @@ fn missing_in(
     );
     found.told.extend(missing.iter().map(|name| format!("{prefix}{number}{name}")));
     let severity = if all.len() >= 3 { LAYERS.severity } else { Severity::Warning };
-    let index = layers[&number].values().next().copied();
-    index.into_iter().for_each(|index| found.push(&LAYERS, severity, index, None, message.clone()));
+    if let Some(&index) = layers[&number].values().next() {
+        found.push(&LAYERS, severity, index, None, message);
+    }
 }
 
 /// Whether every layer of a transformer has this tensor, if one has. `is_first`: the first layer.
 fn is_needed(name: &str, is_first: bool) -> bool {
     #[rustfmt::skip]
-    const NEEDED: [&str; 34] = [
+    const NEEDED: [&str; 25] = [
         "input_layernorm", "post_attention_layernorm", "ln_1", "ln_2", "ffn_norm", "gate",
-        "q_proj", "o_proj", "out_proj", "gate_proj", "up_proj", "down_proj", "c_attn", "c_proj",
-        "c_fc", "query", "dense", "fc1", "fc2", "wq", "wo", "w1", "w2", "q", "attn_q", "wi", "wi_0",
-        "wi_1", "q_a_proj", "kv_b_proj", "kv_a_proj_with_mqa", "attn_output", "ffn_up", "ffn_down",
+        "q_proj", "gate_proj", "up_proj", "c_attn", "c_fc", "query", "dense", "fc1", "wq", "w1",
+        "q", "attn_q", "wi", "wi_0", "wi_1", "q_a_proj", "kv_b_proj", "kv_a_proj_with_mqa",
+        "ffn_up",
     ];
     // The last layers may share the keys and values of others.
     const KEYS: [&str; 10] =
         ["k_proj", "v_proj", "k", "v", "key", "value", "attn_k", "attn_v", "wk", "wv"];
     let module = name.rsplit_once('.').map_or(name, |(module, _)| module);
-    let is_needed = NEEDED.contains(&last(module)) || is_first && KEYS.contains(&last(module));
+    let last = last(module);
+    let is_needed = is_output(name) || NEEDED.contains(&last) || is_first && KEYS.contains(&last);
     is_needed && name.ends_with("weight") && !name.contains("shared")
 }
 

@@ -1,7 +1,6 @@
 //! The rules. Each takes a model and returns its findings.
 
 mod blocks;
-mod cast;
 mod codes;
 mod content;
 mod counts;

@@ -18,7 +18,7 @@ pub(super) fn all(found: &mut Findings<'_>) {
 fn tied(found: &mut Findings<'_>) {
     let model = found.model;
     let sizes = model.sizes();
-    let Some(is_tied) = sizes.is_tied.filter(|_| !model.config.is_lora()) else { return };
+    let Some(is_tied) = sizes.is_tied.filter(|_| !model.config.is_lora) else { return };
     let find = |is: fn(&str) -> bool| {
         let is =
             |tensor: &&ReportedTensor| is(tensor.name()) && Part::of(tensor.name()) != Part::Other;
@@ -88,8 +88,8 @@ fn adapters(found: &mut Findings<'_>) {
     let names: BTreeSet<&str> =
         pairs.iter().map(|(index, _)| model.tensors[*index].name()).collect();
     // Files with one matrix of all pairs are something else, unless a configuration says LoRA.
-    let are_pairs = model.config.is_lora()
-        || pairs.iter().any(|(_, (other, _))| names.contains(other.as_str()));
+    let are_pairs =
+        model.config.is_lora || pairs.iter().any(|(_, (other, _))| names.contains(other.as_str()));
     for (index, (other, said)) in pairs.iter().filter(|_| are_pairs) {
         let rank = model.tensors[*index].shape().first();
         let message = match (said, rank) {

@@ -28,13 +28,12 @@ fn inputs(found: &mut Findings<'_>) {
         let module = &matrix.module;
         matrix.one(Role::Input).is_none() && !found.tell(&format!("{module}.input_scale"))
     };
-    let mut lacking = codes.iter().filter(|(matrix, _)| is_lacking(matrix));
-    if let Some((matrix, index)) = lacking.next() {
+    let lacking = || codes.iter().filter(|(matrix, _)| is_lacking(matrix));
+    if let Some((_, index)) = lacking().next() {
         let message = format!(
-            "there is no input scale of {}, and {} of {} matrices have none, although the \
-             configuration says that activations have static scales: engines multiply by 1",
-            matrix.module,
-            lacking.count() + 1,
+            "{} of {} matrices have no input scale, although the configuration says that \
+             activations have static scales: engines multiply by 1",
+            lacking().count(),
             codes.len()
         );
         found.add(&ASKED_FOR, *index, None, message);
@@ -96,7 +95,7 @@ fn routers(found: &mut Findings<'_>) {
 /// Codes of 4 bits with a zero point use all values: the zero point moves the least number of a
 /// group to 0, and the scale the largest to 15.
 fn halved(found: &mut Findings<'_>) {
-    /// So many codes that one above 7 is among them.
+    /// With fewer codes, none above 7 may be chance.
     const MANY: usize = 1 << 12;
     for matrix in found.matrices() {
         let scheme = &matrix.scheme;
