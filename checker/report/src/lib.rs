@@ -14,3 +14,4 @@ pub mod natural;
 pub mod progress;
 pub mod searched;
 pub mod status;
+pub mod summary;

@@ -1,14 +1,11 @@
-//! The output as lines: a line for each bad tensor, and the summary.
+//! The output as lines: a line for each bad tensor, and for what was not looked at.
 
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use nonfinite_check::{
-    ByKind, Error, Extreme, First, Large, LookedAt, Report, Stats, TensorReport, Totals, rounded,
+    ByKind, Error, Extreme, First, Large, LookedAt, Report, Stats, TensorReport, rounded,
 };
-
-use crate::status::{CLEAN, FAILED, FOUND};
 
 /// Prepares text from a file for a terminal: one line without control characters. Long text is
 /// shortened.
@@ -124,19 +121,14 @@ pub fn counts(tensor: &TensorReport) -> Vec<String> {
     found.map(|(kind, of_kind)| format!("{} {kind}", of_kind.count)).collect()
 }
 
-/// The place and the bits of the first number of each kind: `first NaN at [2, 5], 0x7fc0 quiet`.
+/// The place and the bits of the first number of each kind: `first NaN at [2, 5], bits 0x7fc0`.
 #[must_use]
 pub fn firsts(tensor: &TensorReport) -> Vec<String> {
     let found = ByKind::NAMES.zip(tensor.found.as_ref()).into_array().into_iter();
     let firsts = found.filter_map(|(kind, of_kind)| Some((kind, of_kind.first.as_deref()?)));
     let text = |(kind, first): (&str, &First)| {
         let part = first.part.map(|part| format!(" {part}")).unwrap_or_default();
-        let quiet = match first.quiet() {
-            Some(true) => " quiet",
-            Some(false) => " signalling",
-            None => "",
-        };
-        format!("first {kind} at {:?}{part}, {}{quiet}", first.coordinate, first.hex())
+        format!("first {kind} at {:?}{part}, bits {}", first.coordinate, first.hex())
     };
     firsts.map(text).collect()
 }
@@ -244,114 +236,6 @@ fn is_pipe(path: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_pipe(_: &Path) -> bool {
     false
-}
-
-/// Counts over all files.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Summary {
-    /// The sums over all tensors.
-    pub totals: Totals,
-    /// Tensors whose scales were looked at.
-    pub scales: usize,
-    /// Tensors that hold NaN, infinities or numbers above the bound on magnitudes, all of them
-    /// allowed.
-    pub allowed: usize,
-    /// Files that could not be checked, because they are damaged or cannot be read.
-    pub failed: usize,
-    /// Files that were not looked at, or not as a whole, because there is no reader for them.
-    pub unknown: usize,
-    /// Files of no known format that the search of a folder found.
-    pub no_format: usize,
-    /// Text and empty files that the search of a folder found. They hold no tensors.
-    pub text: usize,
-    /// Pictures and documents that the search of a folder found. They hold no tensors.
-    pub pictures: usize,
-    /// Folders of version control that the search of a folder left out.
-    pub version_control: usize,
-}
-
-impl Summary {
-    /// Counts these files, and files of no known format.
-    #[must_use]
-    pub fn of(files: &[(PathBuf, Result<Report, Error>)], no_format: usize) -> Self {
-        let mut summary = Self { no_format, ..Self::default() };
-        for (_, result) in files {
-            match result {
-                Ok(report) => summary.count(report),
-                Err(error) => summary.fail(error),
-            }
-        }
-        summary
-    }
-
-    /// Counts a tensor.
-    pub fn add(&mut self, tensor: &TensorReport) {
-        self.totals.add(tensor);
-        self.scales += usize::from(matches!(tensor.looked_at, LookedAt::Scales { .. }));
-        let has_some = tensor.first().is_some() || tensor.large.is_some();
-        self.allowed += usize::from(!tensor.is_bad() && has_some && tensor.mask.is_none());
-    }
-
-    /// Counts a file with a report, and its tensors.
-    pub fn count(&mut self, report: &Report) {
-        let is_damaged = report.is_damaged();
-        self.failed += usize::from(is_damaged);
-        self.unknown += usize::from(!is_damaged && !report.is_complete());
-        report.tensors.iter().for_each(|tensor| self.add(tensor));
-    }
-
-    /// The exit status of a check. What was not looked at counts if nothing is bad. With `strict`
-    /// (`--strict`), it counts in any case, and so do files of no known format. Masks are bad then.
-    #[must_use]
-    pub fn status(&self, strict: bool) -> u8 {
-        let unknown = self.unknown + if strict { self.no_format } else { 0 };
-        match self.totals.bad + if strict { self.totals.masks } else { 0 } {
-            _ if self.failed > 0 => FAILED,
-            bad if unknown > 0 && (strict || bad == 0) => FAILED,
-            0 => CLEAN,
-            _ => FOUND,
-        }
-    }
-
-    /// Counts a file without a report.
-    pub fn fail(&mut self, error: &Error) {
-        if error.is_unknown() {
-            self.unknown += 1;
-        } else {
-            self.failed += 1;
-        }
-    }
-
-    /// The summary in a line.
-    #[must_use]
-    pub fn line(&self, time: Duration, backend: &str) -> String {
-        let Totals { tensors, elements, bytes, bad, not_float, always_finite, .. } = self.totals;
-        let seconds = time.as_secs_f64();
-        let speed = if seconds > 0.0 { bytes as f64 / seconds / 1e9 } else { 0.0 };
-        let mut line = format!(
-            "checked {}, {}, {} in {seconds:.6} s, {speed:.2} GB/s, backend {backend}: {bad} bad; \
-             skipped {not_float} without floats, {always_finite} always finite",
-            count(tensors, "tensor"),
-            count(elements, "element"),
-            count(bytes, "byte"),
-        );
-        let mut say = |what: &str, count: usize| {
-            if count > 0 {
-                line.push_str(&format!("; {what}: {count}"));
-            }
-        };
-        say("scales only", self.scales);
-        say("allowed", self.allowed);
-        say("masks", self.totals.masks);
-        say("all zeros", self.totals.stats.map_or(0, |stats| stats.all_zeros));
-        say("text files", self.text);
-        say("pictures and documents", self.pictures);
-        say("folders of version control", self.version_control);
-        say("files of no known format", self.no_format);
-        say("files not looked at, or in part", self.unknown);
-        say("files in error", self.failed);
-        line
-    }
 }
 
 /// A number of things, such as `1 tensor` and `2 tensors`.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use nonfinite_check::lint::{self, Finding, Severity, Suppression};
 
 use crate::html::{self, Checked};
-use crate::lines::Summary;
+use crate::summary::Summary;
 
 /// What the rules found in the models, without what is allowed or not listed, and what was checked.
 #[derive(Debug)]

@@ -2,10 +2,8 @@
 
 // Both are asked for before the policy of the page is read, which allows no connection. Workers are
 // made from text, so that the policy holds for them, too.
-const WIDE = WebAssembly.validate(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0, 5, 3, 1, 4, 1]));
 const loaded = Promise.all(
-  ["worker.js", "nonfinite.wasm"].map(async (any) => {
-    const name = WIDE ? any.replace(".", "64.") : any;
+  ["worker.js", "nonfinite.wasm"].map(async (name) => {
     const answer = await fetch(name);
     if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
     return answer.arrayBuffer();
@@ -57,156 +55,280 @@ let run = null, reporter = null;
 
 const size = (bytes) => bytes >= 1e9 ? `${(bytes / 1e9).toFixed(2)} GB`
   : bytes >= 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${bytes} bytes`;
+const plural = (count, one) => `${count} ${one}${count === 1 ? "" : "s"}`;
+
+// The paths in groups that a worker plans at a time.
+function groups(paths, files) {
+  const sizes = new Map(files.map(([path, file]) => [path, file.size])), all = [];
+  let room = -1;
+  for (const path of paths) {
+    const bytes = Math.min(sizes.get(path), 1 << 20);
+    if (room < bytes || all.at(-1).length === 64) {
+      all.push([]);
+      room = 8 << 20;
+    }
+    all.at(-1).push(path);
+    room -= bytes;
+  }
+  return all;
+}
 
 class Run {
   constructor() {
     this.since = performance.now();
-    this.done = this.all = this.rows = 0;
+    this.done = this.all = 0;
     this.workers = [];
+    this.jobs = [];
+    this.merged = [];
     this.is_stopped = false;
   }
 
-  show(what) {
+  show(what, done, all, unit) {
     const now = performance.now();
-    $("bar").max = this.all || 1;
-    $("bar").value = this.done;
-    if (now - (this.shown ?? 0) < 200 && this.done < this.all) return;
+    $("bar").max = all || 1;
+    $("bar").value = done;
+    if (now - (this.shown ?? 0) < 200 && done < all) return;
     this.shown = now;
-    const left = (now - this.begun) / 1000 * (this.all - this.done) / this.done;
-    const rest = this.done && this.done < this.all ? `, ${Math.ceil(left)} s left` : "";
-    $("far").textContent = `${what}: ${size(this.done)} of ${size(this.all)}${rest}`;
+    const left = (now - this.begun) / 1000 * (all - done) / done;
+    const rest = done && done < all ? `, ${Math.ceil(left)} s left` : "";
+    $("far").textContent = `${what}: ${unit(done)} of ${unit(all)}${rest}`;
   }
 
-  // Adds the lines of a file to the table.
-  add(lines) {
+  // Shows what is known of a file, in place of what was known before.
+  add(job, lines) {
+    job.bad = [];
+    job.body ??= $("bad").appendChild(document.createElement("tbody"));
+    job.body.replaceChildren();
     for (const line of lines.split("\n").filter(Boolean)) {
-      this.rows += 1;
-      $("found").hidden = false;
-      if (this.rows > MOST_ROWS) {
-        $("more").textContent = `${this.rows - MOST_ROWS} more: in the report`;
-        continue;
-      }
-      const found = JSON.parse(line), row = $("rows").insertRow();
-      const head = row.appendChild(document.createElement("th"));
+      const found = JSON.parse(line);
+      const why = found.error ?? found.reason ?? (found.bad?.length ? null : found.looked_at);
+      if (why === null) job.bad.push(found);
+      else this.miss(found.name ? `${found.path}, ${found.name}` : found.path, why);
+    }
+    const kinds = ["nan", "pos_inf", "neg_inf"];
+    for (const found of job.bad.slice(0, MOST_ROWS - $("bad").rows.length + 1)) {
+      const row = job.body.insertRow(), head = document.createElement("th");
       head.scope = "row";
-      head.textContent = found.name ?? (found.error ? "(no tensor)" : "(no name)");
-      const counts = [found.nan, found.pos_inf, found.neg_inf].map((kind) => kind?.count ?? "");
-      const why = found.error ?? found.reason ?? (found.bad?.length ? "" : found.looked_at);
-      for (const text of [found.path, found.dtype ?? "", ...counts, why ?? ""]) {
+      head.textContent = found.name ?? "(no name)";
+      row.append(head);
+      const counts = kinds.map((kind) => found[kind]?.count || "");
+      for (const text of [found.path, found.dtype, ...counts, place(found)]) {
         row.insertCell().textContent = text;
       }
-      if (why) row.classList.add("u");
     }
+    const all = this.jobs.reduce((sum, { bad }) => sum + (bad?.length ?? 0), 0);
+    $("found").hidden = !all;
+    const more = all - $("bad").rows.length + 1;
+    $("more").textContent = more > 0 ? `${more} more: in the report` : "";
+  }
+
+  // Lists what was not looked at.
+  miss(what, why) {
+    const most = 20, list = $("missed").querySelector("ul");
+    $("missed").hidden = false;
+    this.missed = (this.missed ?? 0) + 1;
+    if (this.missed <= most) {
+      const item = list.appendChild(document.createElement("li"));
+      item.appendChild(document.createElement("b")).textContent = what;
+      item.append(`: ${why}`);
+    } else {
+      list.dataset.more = `${this.missed - most} more: in the report`;
+    }
+  }
+
+  async instance(files, several, places) {
+    const [url, module] = await ready;
+    const instance = new Instance(url);
+    this.workers.push(instance);
+    await instance.call("start", module);
+    await instance.call("open", several, places, files);
+    return instance;
   }
 
   async go(files, several) {
-    const [url, module] = await ready;
     const cores = Math.max(1, Math.min(8, navigator.hardwareConcurrency || 1));
-    this.desk = new Instance(url);
-    this.workers = Array.from({ length: cores }, () => new Instance(url));
-    await Promise.all([this.desk, ...this.workers].map(async (instance) => {
-      await instance.call("start", module);
-      await instance.call("open", several, files);
-    }));
-    const paths = await this.desk.call("paths");
-    const tasks = [], jobs = [];
-    for (const path of paths) {
-      $("far").textContent = `Reading the descriptions of tensors: ${path}`;
-      const [plan, ...pieces] = await this.desk.call("plan", path);
-      const job = { path, plan: plan ?? "", left: pieces.length / 2, found: [], bytes: 0 };
-      jobs.push(job);
-      for (let at = 0; at < pieces.length; at += 2) {
-        job.bytes += +pieces[at];
-        tasks.push([job, +pieces[at], pieces[at + 1]]);
-      }
-      this.all += job.bytes;
-      if (!job.left) await this.merge(job);
-    }
+    const make = (places) => this.instance(files, several, places);
+    // The desk puts together what the others find. A stop does not end the desk.
+    this.desk = await make(false);
+    this.workers.pop();
+    const workers = await Promise.all(Array.from({ length: cores }, () => make(false)));
+    const paths = await this.desk.call("paths"), some = groups(paths, files);
     this.begun = performance.now();
-    await Promise.all(this.workers.map(async (worker) => {
-      for (let own = []; !this.is_stopped;) {
-        // Takes some neighbours at a time, which are read as one stream.
-        const few = Math.min(16, Math.ceil(tasks.length / cores / 2));
-        if (!own.length) own = tasks.splice(0, few);
-        if (!own.length) break;
-        const [job, bytes, pieces] = own.shift();
-        // What cannot be read or decoded is checked as a whole, for the words of the command.
-        await worker.call("checkPieces", pieces).then(
-          (found) => job.found.push(found),
-          (error) => job.failed = error,
-        );
-        if (this.is_stopped) return;
-        this.done += bytes;
-        this.show("Looking at numbers");
-        if (!--job.left) await this.merge(job);
+    const tasks = [];
+    await Promise.all(workers.map(async (worker) => {
+      while (some.length && !this.is_stopped) {
+        for (const job of await worker.call("plan", some.shift())) {
+          this.jobs.push(Object.assign(job, { left: job.tasks.length, bytes: 0 }));
+          for (const [bytes, pieces] of job.tasks) {
+            job.bytes += bytes;
+            tasks.push([job, bytes, pieces]);
+          }
+          this.all += job.bytes;
+          delete job.tasks;
+          if (!job.left) this.merge(job);
+        }
+        this.show("Reading files", this.jobs.length, paths.length, (count) => count);
       }
     }));
-    if (this.is_stopped) return this.desk;
+    this.begun = performance.now();
+    await Promise.all(workers.map((worker) => this.check(worker, tasks, cores)));
+    await this.merging;
+    if (this.is_stopped || !this.jobs.some(({ bad }) => bad.length)) return this.desk;
     // Reads bad tensors again, for maps.
-    const [linter] = this.workers;
-    Object.assign(this, { done: 0, begun: performance.now() });
-    for (const { path, plan, failed, found, bytes } of jobs) {
+    workers.pop().end(STOPPED);
+    const drawer = await make(true);
+    this.begun = performance.now();
+    this.done = 0;
+    for (const { path, plan, found, bytes } of this.jobs) {
       const before = this.done;
-      linter.progress = (progress) => {
+      const show = () => this.show("Drawing maps", this.done, this.all, size);
+      drawer.progress = (progress) => {
         this.done = before + Math.min(progress, bytes);
-        this.show("Drawing maps");
+        show();
       };
-      await linter.call("lint", path, failed ? "" : plan, found);
+      await drawer.call("merge", [{ path, plan, found }]);
       this.done = before + bytes;
     }
-    return linter;
+    return drawer;
   }
 
-  async merge({ path, plan, failed, found }) {
-    if (failed) await this.desk.call("check", path);
-    else if (plan) await this.desk.call("merge", path, plan, found);
-    this.add(await this.desk.call("file", path));
+  async check(worker, tasks, cores) {
+    for (let own = []; !this.is_stopped;) {
+      // Takes some neighbours at a time, which are read as one stream.
+      const few = Math.min(16, Math.ceil(tasks.length / cores / 2));
+      if (!own.length) own = tasks.splice(0, few);
+      if (!own.length) break;
+      const [job, bytes, pieces] = own.shift();
+      // What cannot be read or decoded is checked as a whole, for the words of the command.
+      const [is_bad, tallies] = await worker.call("checkPieces", pieces).catch((error) => {
+        job.plan = undefined;
+        if (this.is_stopped) throw error;
+        return [];
+      });
+      if (tallies) job.found.push(tallies);
+      job.is_bad ||= is_bad;
+      this.done += bytes;
+      this.show("Looking at numbers", this.done, this.all, size);
+      if (!--job.left) this.merge(job);
+      else if (job.is_bad) this.soFar(job);
+    }
+  }
+
+  // Shows what is known of a file that is not finished. A tenth of the time of the desk, at most.
+  async soFar(job) {
+    const now = performance.now();
+    if (!job.plan || now < (job.next ?? 0)) return;
+    job.next = Infinity;
+    const lines = await this.desk.call("soFar", job.path, job.plan, job.found);
+    job.next = performance.now() + 10 * (performance.now() - now);
+    if (job.left) this.add(job, lines);
+  }
+
+  merge(job) {
+    this.merged.push(job);
+    this.merging ??= (async () => {
+      while (this.merged.length) {
+        const some = this.merged.splice(0, 16);
+        const sent = some.map(({ path, plan, found }) => ({ path, plan, found }));
+        const lines = await this.desk.call("merge", sent);
+        some.forEach((job, index) => this.add(job, lines[index]));
+      }
+      this.merging = null;
+    })();
   }
 
   stop() {
     this.is_stopped = true;
+    $("said").textContent = `Stopped after ${size(this.done)} of ${size(this.all)}.`;
     for (const worker of this.workers) worker.end(STOPPED);
   }
+
+  // What was found until a stop.
+  async untilStop() {
+    for (const job of this.jobs.filter(({ is_bad, left }) => is_bad && left)) {
+      job.next = 0;
+      await this.soFar(job);
+    }
+    const bad = this.jobs.flatMap(({ bad }) => bad ?? []);
+    const first = bad.length && `${bad[0].name ?? bad[0].path}, at ${place(bad[0])}`;
+    return bad.length > 1 ? `${bad.length} tensors hold NaN or infinity; the first is ${first}.`
+      : bad.length ? `1 tensor holds NaN or infinity: ${first}.`
+      : "There was no NaN or infinity until then.";
+  }
+}
+
+// The coordinate of the first bad number of a tensor.
+function place({ nan, pos_inf, neg_inf }) {
+  const firsts = [nan, pos_inf, neg_inf].map((kind) => kind?.first?.coordinate).filter(Boolean);
+  firsts.sort((a, b) => a.map((index, axis) => index - b[axis]).find(Boolean) ?? 0);
+  return firsts.length ? `[${firsts[0].join(", ")}]` : "";
 }
 
 async function start(files) {
   run?.stop();
   run?.desk?.end(STOPPED);
-  const own = run = new Run();
   reporter?.end(STOPPED);
-  for (const id of ["found", "saves"]) $(id).hidden = true;
-  for (const id of ["rows", "report", "more", "far"]) $(id).replaceChildren();
+  const own = run = new Run();
+  for (const id of ["found", "missed", "saves", "details", "rules"]) $(id).hidden = true;
+  for (const id of ["numbers", "rules-found", "more", "far"]) $(id).replaceChildren();
+  for (const body of [...$("bad").tBodies]) body.remove();
+  const missed = $("missed").querySelector("ul");
+  missed.replaceChildren();
+  delete missed.dataset.more;
   $("said").textContent = "Reading files";
   $("run").hidden = false;
   const several = files.length > 1 || files.some(([path]) => path.includes("/"));
   let failure = null;
-  const linter = await own.go(files, several).catch((error) => {
+  const end = await own.go(files, several).catch((error) => {
     failure = error;
-    return null;
+    return own.desk;
   });
   if (own !== run) return;
-  reporter = linter ?? own.desk;
+  reporter = end;
   const seconds = (performance.now() - own.since) / 1000;
   try {
+    if (own.is_stopped) $("said").textContent += ` ${await own.untilStop()}`;
     await reporter.call("end");
-    const [status, line] = await reporter.call("summary", seconds);
-    $("report").innerHTML = await reporter.call("body");
-    activate();
-    const words = { 0: "Clean", 1: "Bad numbers were found", 2: "Not everything was looked at" };
-    const stopped = own.is_stopped ? "Stopped. " : "";
-    const broken = failure && !own.is_stopped ? `The check broke off: ${failure.message}. ` : "";
-    $("said").textContent = `${stopped}${broken}${words[status]}: ${line}`;
-    $("found").hidden = true;
+    const [, answer, line] = await reporter.call("summary", seconds);
+    const [numbers, rules, count] = await reporter.call("body");
+    if (!own.is_stopped) {
+      const broken = failure ? `The check broke off: ${failure.message}. ` : "";
+      $("said").textContent = `${broken}${answer}.`;
+      $("numbers").innerHTML = `<h2>Numbers</h2>${numbers}`;
+      $("rules-found").innerHTML = rules;
+      $("rules-count").textContent = `Rules of models: ${rules ? count : "nothing was found"}`;
+      $("rules").hidden = !!failure;
+      $("found").hidden = true;
+      $("line").textContent = line;
+      $("details").hidden = false;
+      activate();
+    }
     $("saves").hidden = false;
-    $("findings").hidden = !linter || linter === own.desk;
+    $("findings").hidden = own.is_stopped || !!failure;
   } catch (error) {
     $("said").textContent = `The check broke off, and nothing is known to be clean: ` +
       (failure ?? error).message;
   }
+  if ($("run").contains(document.activeElement)) $("said").focus();
   $("run").hidden = true;
   for (const instance of [own.desk, ...own.workers]) {
     if (instance && instance !== reporter) instance.end(STOPPED);
   }
+}
+
+// A small model with a NaN and an infinity.
+function sample() {
+  const tensors = { "layer.0.weight": [8, 16], "layer.0.bias": [16], "layer.1.weight": [8, 16] };
+  const header = {}, numbers = [];
+  for (const [name, shape] of Object.entries(tensors)) {
+    const first = numbers.length, count = shape.reduce((a, b) => a * b);
+    for (let i = 0; i < count; i++) numbers.push(Math.sin(i));
+    header[name] = { dtype: "F32", shape, data_offsets: [first * 4, numbers.length * 4] };
+  }
+  [numbers[37], numbers[38]] = [NaN, Infinity];
+  const text = new TextEncoder().encode(JSON.stringify(header));
+  const length = new BigUint64Array([BigInt(text.length)]);
+  return new File([length, text, new Float32Array(numbers)], "sample.safetensors");
 }
 
 // The files that were dropped, with those of folders.
@@ -229,6 +351,11 @@ async function dropped(transfer) {
   return files;
 }
 
+function begin(files) {
+  if (files.length) start(files);
+  else $("said").textContent = "There is no file in this folder.";
+}
+
 function save(name, type, text) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type }));
@@ -245,9 +372,10 @@ addEventListener("DOMContentLoaded", () => {
     input.addEventListener("change", () => {
       const files = [...input.files].map((file) => [file.webkitRelativePath || file.name, file]);
       input.value = "";
-      if (files.length) start(files);
+      begin(files);
     });
   }
+  $("sample").addEventListener("click", () => begin([["sample.safetensors", sample()]]));
   addEventListener("dragover", (event) => {
     event.preventDefault();
     drop.classList.add("over");
@@ -257,8 +385,7 @@ addEventListener("DOMContentLoaded", () => {
     event.preventDefault();
     drop.classList.remove("over");
     try {
-      const files = await dropped(event.dataTransfer);
-      if (files.length) start(files);
+      begin(await dropped(event.dataTransfer));
     } catch (error) {
       $("said").textContent = `What was dropped cannot be read: ${error.message}`;
     }

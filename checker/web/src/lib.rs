@@ -1,10 +1,10 @@
 //! The checker for JavaScript: for the page in `page/`, and for the npm package `nonfinite`.
 //!
-//! The page has several instances of this module, each in a worker of its own. One plans the files
-//! ([`plan`]), all of them check pieces ([`check_pieces`]), and the first puts the tallies
-//! together ([`merge`]). Then an instance applies the rules, and reads bad tensors again for maps
-//! ([`lint`]). Each instance reads bytes by functions that JavaScript gives ([`add_file`]), unless
-//! JavaScript has read them ahead ([`begin_ahead`]).
+//! The page has several instances of this module, each in a worker of its own. All of them plan
+//! files ([`plan`]) and check pieces ([`check_pieces`]). One puts the tallies together and applies
+//! the rules ([`merge`], [`end`]). If there are bad tensors, another one does so again, and reads
+//! them for maps. Each instance reads bytes by functions that JavaScript gives ([`add_file`]),
+//! unless JavaScript has read them ahead ([`begin_ahead`]).
 
 mod files;
 pub mod numbers;
@@ -12,7 +12,8 @@ mod run;
 
 use std::path::Path;
 
-use wasm_bindgen::prelude::{JsError, wasm_bindgen};
+use js_sys::{Array, Uint8Array};
+use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
 
 use files::Files;
 use run::Run;
@@ -26,11 +27,12 @@ pub fn add_file(path: &str, length: f64, read: js_sys::Function) {
 }
 
 /// Forgets all files, and what was found in them. `several` says whether they are a folder or
-/// several files: then files without tensors are no errors.
+/// several files: then files without tensors are no errors. With `places`, [`merge`] reads bad
+/// tensors again for their places and maps.
 #[wasm_bindgen]
-pub fn begin(several: bool) {
+pub fn begin(several: bool, places: bool) {
     // Sources of the last run ask for their files no more.
-    Run::with(|run| *run = Run::new(several));
+    Run::with(|run| *run = Run::new(several, places));
     Files::with(|files| *files = Files::default());
 }
 
@@ -40,17 +42,26 @@ pub fn paths() -> Vec<String> {
     run::paths(&Files::with(|files| files.paths()))
 }
 
-/// Plans a file: the plan as a text for [`merge`], and the pieces as texts for [`check_pieces`],
-/// each behind its bytes. Empty if the file cannot be checked. [`file`] says why.
+/// Plans a file: the plan as bytes for [`merge`], and the pieces as bytes for [`check_pieces`],
+/// each behind the number of bytes to check. Empty if the file cannot be planned: [`merge`] says
+/// why.
 #[wasm_bindgen]
-pub fn plan(path: &str) -> Vec<String> {
-    Run::with(|run| run.plan(Path::new(path)))
+pub fn plan(path: &str) -> Array {
+    let all = Array::new();
+    if let Some((plan, pieces)) = Run::with(|run| run.plan(path)) {
+        all.push(&Uint8Array::from(&*plan));
+        for (bytes, batch) in pieces {
+            all.push(&JsValue::from_f64(bytes as f64));
+            all.push(&Uint8Array::from(&*batch));
+        }
+    }
+    all
 }
 
 /// The bytes that [`check_pieces`] will read, as JSON: paths, each with `start` and `end`. Without
-/// those of files that are read as a whole.
+/// those of pieces that have to be decoded.
 #[wasm_bindgen]
-pub fn ranges(pieces: &str) -> String {
+pub fn ranges(pieces: &[u8]) -> String {
     run::ranges(pieces)
 }
 
@@ -62,7 +73,7 @@ pub fn begin_ahead(path: String, at: f64, length: f64) {
 
 /// Adds the next bytes of that part.
 #[wasm_bindgen(js_name = extendAhead)]
-pub fn extend_ahead(bytes: &js_sys::Uint8Array) {
+pub fn extend_ahead(bytes: &Uint8Array) {
     Files::with(|files| files.extend_ahead(bytes));
 }
 
@@ -72,47 +83,44 @@ pub fn end_ahead() {
     Files::with(Files::end_ahead);
 }
 
-/// Checks pieces, and returns their tallies, which [`merge`] needs.
+/// Checks pieces. Returns whether there is a NaN or an infinity, and the tallies as bytes, which
+/// [`merge`] needs.
 ///
 /// # Errors
 /// If they cannot be read or decoded.
 #[wasm_bindgen(js_name = checkPieces)]
-pub fn check_pieces(pieces: &str) -> Result<String, JsError> {
-    run::check_pieces(pieces).map_err(|error| JsError::new(&error))
+pub fn check_pieces(pieces: &[u8]) -> Result<Array, JsError> {
+    let (is_bad, tallies) = run::check_pieces(pieces).map_err(|error| JsError::new(&error))?;
+    Ok(Array::of2(&is_bad.into(), &Uint8Array::from(&*tallies)))
 }
 
-/// Puts together what was found in the pieces of a file.
+/// The bad tensors of a file as far as some of its pieces show them, as lines of JSON: those of
+/// `nonfinite check --format jsonl`.
+#[wasm_bindgen(js_name = soFar)]
+pub fn so_far(path: &str, plan: &[u8], found: Vec<Uint8Array>) -> String {
+    let found: Vec<_> = found.iter().map(Uint8Array::to_vec).collect();
+    Run::with(|run| run.so_far(Path::new(path), plan, &found))
+}
+
+/// Puts together what was found in the pieces of a file, and keeps what the rules of lint need. An
+/// empty plan means that the file is checked here. `progress(bytes)` is told how many bytes were
+/// read here. Returns the bad tensors and what was not looked at, as lines of JSON.
 #[wasm_bindgen]
-pub fn merge(path: &str, plan: &str, found: Vec<String>) {
-    Run::with(|run| run.merge(Path::new(path), plan, &found));
+pub fn merge(
+    path: &str,
+    plan: &[u8],
+    found: Vec<Uint8Array>,
+    progress: js_sys::Function,
+) -> String {
+    let found: Vec<_> = found.iter().map(Uint8Array::to_vec).collect();
+    Run::with(|run| run.merge(Path::new(path), plan, &found, progress))
 }
 
-/// Checks a file here, and finds the places of bad numbers.
-#[wasm_bindgen]
-pub fn check(path: &str) {
-    Run::with(|run| run.check(Path::new(path)));
-}
-
-/// As [`merge`], keeps what the rules of lint need, and finds the places of bad numbers. An empty
-/// plan means that the file is checked here. `progress(bytes)` is told how many bytes of this file
-/// were looked at.
-#[wasm_bindgen]
-pub fn lint(path: &str, plan: &str, found: Vec<String>, progress: js_sys::Function) {
-    Run::with(|run| run.lint(Path::new(path), plan, &found, progress));
-}
-
-/// Ends the run: files without a result were stopped. Applies the rules to what [`lint`] has kept.
+/// Ends the run: files without a result were stopped. Applies the rules if there are none.
 #[wasm_bindgen]
 pub fn end() {
     let paths = paths();
     Run::with(|run| run.end(&paths));
-}
-
-/// The bad tensors of a file, and what was not looked at, as lines of JSON: those of
-/// `nonfinite check --format jsonl`.
-#[wasm_bindgen]
-pub fn file(path: &str) -> String {
-    Run::with(|run| run.file(Path::new(path)))
 }
 
 /// The report as JSON: that of `nonfinite check --json`.
@@ -133,13 +141,15 @@ pub fn html() -> String {
     Run::with(|run| run.html())
 }
 
-/// The body of that page, to be shown in another page.
+/// What that page says of the numbers, what it says of the rules, and how many findings there are:
+/// HTML, HTML, and text. The last two are empty after a stop.
 #[wasm_bindgen]
-pub fn body() -> String {
+pub fn body() -> Vec<String> {
     Run::with(|run| run.body())
 }
 
-/// The exit status of the command, and its last line. `seconds` is the time of the check.
+/// The exit status of the command, the answer in a sentence, and the last line of the command.
+/// `seconds` is the time of the check.
 #[wasm_bindgen]
 pub fn summary(seconds: f64) -> Vec<String> {
     Run::with(|run| run.summary(seconds))

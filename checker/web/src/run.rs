@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::iter;
 use std::num::NonZeroUsize;
 use std::ops::{ControlFlow, Range};
 use std::path::{Path, PathBuf};
@@ -13,43 +12,36 @@ use js_sys::Function;
 use nonfinite_check::json::{self, Listed};
 use nonfinite_check::lint::{self, Finding, Linter};
 use nonfinite_check::work::{self, Plan, PlannedPiece, Tallies};
-use nonfinite_check::{Error, Observer, Options, Report, check_file, formats};
+use nonfinite_check::{Error, Observer, Options, Report, formats};
 use nonfinite_report::html::{self, Checked};
-use nonfinite_report::lines::Summary;
 use nonfinite_report::searched::{Searched, is_version_control};
+use nonfinite_report::summary::Summary;
 use wasm_bindgen::JsValue;
 
 /// Bytes of a piece, and of the pieces that a worker takes at a time.
 const PIECE: NonZeroUsize = NonZeroUsize::new(8 << 20).unwrap();
 
 /// The most pieces that a worker takes at a time.
-const MOST: usize = 256;
+const MOST: usize = 4096;
 
 /// Bytes between two pieces that are read with them.
 pub(crate) const GAP: u64 = 256 << 10;
 
 /// What an instance knows of the files.
-#[derive(Default)]
 pub(crate) struct Run {
+    /// Whether there is a folder, or several files.
     several: bool,
-    /// Makes the plans.
-    planner: Option<Linter>,
+    options: Options,
+    linter: Linter,
     results: BTreeMap<PathBuf, Result<Report, Error>>,
-    /// Keeps what rules need.
-    linter: Option<Linter>,
-    /// The findings of lint, if [`Run::lint`] was called.
-    findings: Option<Vec<Finding>>,
-    /// After the end: the files in order.
+    /// After the end: the files in order, and the findings of a run that was not stopped.
     files: Vec<Checked>,
+    findings: Option<Vec<Finding>>,
     searched: Searched,
 }
 
 thread_local! {
-    static RUN: RefCell<Run> = RefCell::default();
-}
-
-fn options() -> Options {
-    Options { places: true, draw: true, ..Options::default() }
+    static RUN: RefCell<Run> = RefCell::new(Run::new(false, false));
 }
 
 /// The paths that are looked at among these: no folders of version control, and no shards of sets
@@ -62,17 +54,18 @@ pub(crate) fn paths(all: &[PathBuf]) -> Vec<String> {
 }
 
 /// As [`crate::check_pieces`].
-pub(crate) fn check_pieces(pieces: &str) -> Result<String, String> {
+pub(crate) fn check_pieces(pieces: &[u8]) -> Result<(bool, Vec<u8>), String> {
     let pieces: Vec<PlannedPiece> =
-        serde_json::from_str(pieces).map_err(|error| error.to_string())?;
+        postcard::from_bytes(pieces).map_err(|error| error.to_string())?;
     let tallies = work::check_pieces(&pieces, &Options::default());
-    serde_json::to_string(&tallies.map_err(|error| error.to_string())?)
-        .map_err(|error| error.to_string())
+    let tallies = tallies.map_err(|error| error.to_string())?;
+    let bytes = postcard::to_stdvec(&tallies).map_err(|error| error.to_string())?;
+    Ok((tallies.is_bad(), bytes))
 }
 
 /// As [`crate::ranges`].
-pub(crate) fn ranges(pieces: &str) -> String {
-    let pieces: Vec<PlannedPiece> = serde_json::from_str(pieces).unwrap_or_default();
+pub(crate) fn ranges(pieces: &[u8]) -> String {
+    let pieces: Vec<PlannedPiece> = postcard::from_bytes(pieces).unwrap_or_default();
     let mut ranges: Vec<(&str, Range<u64>)> = Vec::new();
     for (file, range) in pieces.iter().filter_map(|piece| Some((piece.file(), piece.range()?))) {
         match ranges.last_mut() {
@@ -90,68 +83,70 @@ pub(crate) fn ranges(pieces: &str) -> String {
     serde_json::to_string(&ranges).unwrap_or_default()
 }
 
-/// A plan, and the tallies of its pieces.
-fn parsed(plan: &str, found: &[String]) -> serde_json::Result<(Plan, Vec<Tallies>)> {
-    let found = found.iter().map(|text| serde_json::from_str(text));
-    Ok((serde_json::from_str(plan)?, found.collect::<Result<_, _>>()?))
+/// A plan, and the tallies of its pieces. None for the bytes of a plan that could not be made, and
+/// of pieces that could not be checked.
+fn parsed(plan: &[u8], found: &[Vec<u8>]) -> Option<(Plan, Vec<Tallies>)> {
+    let found = found.iter().map(|bytes| postcard::from_bytes(bytes));
+    Some((postcard::from_bytes(plan).ok()?, found.collect::<Result<_, _>>().ok()?))
 }
 
 impl Run {
-    pub(crate) fn new(several: bool) -> Self {
-        Self { several, ..Self::default() }
+    /// With `places`, bad tensors are read again for their places and maps.
+    pub(crate) fn new(several: bool, places: bool) -> Self {
+        let observer = Some(Arc::new(Progress) as Arc<dyn Observer>);
+        let options = Options { places, draw: places, observer, ..Options::default() };
+        Self {
+            several,
+            linter: Linter::new(options.clone()),
+            options,
+            results: BTreeMap::new(),
+            files: Vec::new(),
+            findings: None,
+            searched: Searched::default(),
+        }
     }
 
     pub(crate) fn with<T>(act: impl FnOnce(&mut Self) -> T) -> T {
         RUN.with_borrow_mut(act)
     }
 
-    pub(crate) fn plan(&mut self, path: &Path) -> Vec<String> {
-        let planner = self.planner.get_or_insert_with(|| Linter::new(options()));
-        match planner.plan(&path.to_string_lossy(), PIECE) {
-            Ok(mut plan) => {
-                let pieces = plan.take_pieces();
-                // Plans always have a form in JSON.
-                let plan = serde_json::to_string(&plan).unwrap_or_default();
-                iter::once(plan).chain(batches(pieces)).collect()
-            }
-            // Those errors that are of the file have the words of the command.
-            Err(_) => {
-                self.check(path);
-                Vec::new()
-            }
-        }
+    /// The plan, and batches of pieces behind their bytes. None if the file cannot be planned.
+    pub(crate) fn plan(&mut self, path: &str) -> Option<(Vec<u8>, Vec<Batch>)> {
+        let mut plan = self.linter.plan(path, PIECE).ok()?;
+        let pieces = batches(plan.take_pieces());
+        Some((postcard::to_stdvec(&plan).ok()?, pieces))
     }
 
-    pub(crate) fn merge(&mut self, path: &Path, plan: &str, found: &[String]) {
-        let parsed = parsed(plan, found).ok();
-        match parsed.and_then(|(plan, found)| work::merge(&plan, found, &options()).ok()) {
-            Some(report) => {
-                self.results.insert(path.to_owned(), Ok(report));
-            }
-            // Such as a wrong checksum.
-            None => self.check(path),
-        }
+    pub(crate) fn so_far(&mut self, path: &Path, plan: &[u8], found: &[Vec<u8>]) -> String {
+        let parsed = parsed(plan, found);
+        let report =
+            parsed.and_then(|(plan, found)| work::so_far(&plan, found, &self.options).ok());
+        report.map(|report| json::lines(path, &Ok(report), Listed::Bad)).unwrap_or_default()
     }
 
-    pub(crate) fn check(&mut self, path: &Path) {
-        self.results.insert(path.to_owned(), check_file(path, &options()));
-    }
-
-    pub(crate) fn lint(&mut self, path: &Path, plan: &str, found: &[String], progress: Function) {
-        let observer = Some(Arc::new(Progress) as Arc<dyn Observer>);
-        let new = || Linter::new(Options { observer, ..options() });
-        let linter = self.linter.get_or_insert_with(new);
+    pub(crate) fn merge(
+        &mut self,
+        path: &Path,
+        plan: &[u8],
+        found: &[Vec<u8>],
+        progress: Function,
+    ) -> String {
         PROGRESS.replace(Some((progress, 0)));
-        let parsed = parsed(plan, found).ok();
-        let report = match parsed.and_then(|(plan, found)| linter.merge(&plan, found).ok()) {
+        let parsed = parsed(plan, found);
+        let report = match parsed.and_then(|(plan, found)| self.linter.merge(&plan, found).ok()) {
             Some(report) => Ok(report),
-            None => linter.check(path),
+            // What cannot be planned or read, and a wrong checksum, in the words of the command.
+            None => self.linter.check(path),
         };
+        let lines = json::lines(path, &report, Listed::Bad);
         self.results.insert(path.to_owned(), report);
+        lines
     }
 
-    /// As the command sorts out what the search of a folder finds.
+    /// As the command sorts out what the search of a folder finds. A part of a model is not a
+    /// model, so the rules apply only if each file was looked at.
     pub(crate) fn end(&mut self, paths: &[String]) {
+        let is_whole = paths.iter().all(|path| self.results.contains_key(Path::new(path)));
         for path in paths.iter().map(PathBuf::from) {
             let result = self.results.remove(&path).unwrap_or(Err(Error::Stopped));
             let result = self.searched.sort(&path, self.several, result);
@@ -159,12 +154,8 @@ impl Run {
         }
         let unread = self.searched.finish().into_iter();
         self.files.extend(unread.map(|(path, error)| (path, Err(error))));
-        self.findings = self.linter.take().map(Linter::findings);
-    }
-
-    pub(crate) fn file(&self, path: &Path) -> String {
-        let result = self.results.get(path);
-        result.map(|result| json::lines(path, result, Listed::Bad)).unwrap_or_default()
+        let linter = std::mem::replace(&mut self.linter, Linter::new(self.options.clone()));
+        self.findings = is_whole.then(|| linter.findings());
     }
 
     pub(crate) fn json(&self) -> String {
@@ -176,7 +167,7 @@ impl Run {
             self.findings.as_deref().unwrap_or_default(),
             &self.files,
             &self.searched.no_format,
-            true,
+            self.findings.is_some(),
         )
     }
 
@@ -187,12 +178,11 @@ impl Run {
         }
     }
 
-    pub(crate) fn body(&self) -> String {
-        let (_, body) = match &self.findings {
-            Some(findings) => html::body_of_findings(findings, &self.files),
-            None => html::body(&self.files),
-        };
-        body
+    /// The numbers and the rules as HTML, and how many findings there are.
+    pub(crate) fn body(&self) -> Vec<String> {
+        let rules = self.findings.as_ref().map(|findings| html::rules(findings, &self.files));
+        let (count, rules) = rules.unwrap_or_default();
+        vec![html::body(&self.files), rules, count]
     }
 
     pub(crate) fn summary(&self, seconds: f64) -> Vec<String> {
@@ -200,12 +190,14 @@ impl Run {
         let Searched { text, pictures, .. } = self.searched;
         let summary = Summary { text, pictures, ..counts };
         let line = summary.line(Duration::from_secs_f64(seconds.max(0.0)), "portable");
-        vec![summary.status(false).to_string(), line]
+        vec![summary.status(false).to_string(), summary.answer(), line]
     }
 }
 
-/// Pieces as texts, each behind its bytes.
-fn batches(pieces: Vec<PlannedPiece>) -> Vec<String> {
+/// How many bytes there are to check, and the pieces for [`check_pieces`].
+type Batch = (u64, Vec<u8>);
+
+fn batches(pieces: Vec<PlannedPiece>) -> Vec<Batch> {
     let mut batches = Vec::new();
     let mut pieces = pieces.into_iter().peekable();
     while pieces.peek().is_some() {
@@ -217,9 +209,8 @@ fn batches(pieces: Vec<PlannedPiece>) -> Vec<String> {
             bytes += piece.length();
             batch.push(piece);
         }
-        // Pieces always have a form in JSON.
-        batches.push(bytes.to_string());
-        batches.push(serde_json::to_string(&batch).unwrap_or_default());
+        // Pieces always have a form as bytes.
+        batches.push((bytes, postcard::to_stdvec(&batch).unwrap_or_default()));
     }
     batches
 }

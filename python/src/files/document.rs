@@ -7,7 +7,7 @@ use std::sync::Arc;
 use nonfinite_check::Report;
 use nonfinite_check::json::{self, Listed};
 use nonfinite_report::html::{self, Checked};
-use nonfinite_report::lines::Summary;
+use nonfinite_report::summary::Summary;
 use pyo3::prelude::*;
 
 /// The results, and the files of no known format in folders.

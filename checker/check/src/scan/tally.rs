@@ -47,7 +47,7 @@ impl Tally {
     }
 
     /// Whether there are NaN or infinities.
-    pub(super) fn is_bad(&self) -> bool {
+    pub(crate) fn is_bad(&self) -> bool {
         self.found.into_array().iter().any(|found| found.count > 0)
     }
 

@@ -14,7 +14,6 @@ pub(crate) struct TargetTally {
     /// The tally of the numbers. Empty for a checksum.
     pub(crate) numbers: Tally,
     /// The tally of the bytes, if lint has asked. In a box, since most checks have none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) bytes: Option<Box<ByteTally>>,
 }
 

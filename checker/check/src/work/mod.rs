@@ -7,7 +7,7 @@
 //! [`merge`] for the rules of lint, and finds the places.
 //!
 //! Instances of WebAssembly share no memory, so plans, pieces and tallies can be serialised with
-//! serde, in any form that keeps integers of 64 bits, such as JSON. They are not checked again: the
+//! serde, in any form that keeps integers of 64 bits, such as postcard or JSON. They are not checked again: the
 //! instances of a page trust each other.
 //!
 //! ```
@@ -76,6 +76,14 @@ impl<E: Into<model::Error>> From<E> for Error {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tallies(Vec<(Target, TargetTally)>);
 
+impl Tallies {
+    /// Whether there is a NaN or an infinity in the pieces.
+    #[must_use]
+    pub fn is_bad(&self) -> bool {
+        self.0.iter().any(|(_, tally)| tally.numbers.is_bad())
+    }
+}
+
 /// Makes the report on a file from the tallies of all of its pieces. The plan need not hold the
 /// pieces.
 ///
@@ -91,13 +99,53 @@ pub fn merge(
     tallies: impl IntoIterator<Item = Tallies>,
     options: &Options,
 ) -> Result<Report, Error> {
-    let format = FileFormat::by_name(&plan.format).ok_or_else(unknown)?;
     let (tallies, damaged) = tensor_tallies(plan, tallies)?;
+    report(plan, tallies.into_iter().enumerate(), damaged, options)
+}
+
+/// The tensors of a file in which NaN or infinities were found, as far as these tallies go. As
+/// [`merge`] otherwise.
+///
+/// # Errors
+/// [`Error::NotOnce`] if a part of a tensor is in two tallies.
+pub fn so_far(
+    plan: &Plan,
+    tallies: impl IntoIterator<Item = Tallies>,
+    options: &Options,
+) -> Result<Report, Error> {
+    let bad = merged(tallies)?.into_iter().filter_map(|(of, tally)| match of {
+        Target::Tensor(index) if tally.numbers.is_bad() => Some((index, tally)),
+        Target::Tensor(_) | Target::Checksum(_) => None,
+    });
+    report(plan, bad, Vec::new(), options)
+}
+
+/// The report on tensors of a plan, by their indices.
+fn report(
+    plan: &Plan,
+    tallies: impl Iterator<Item = (usize, TargetTally)>,
+    damaged: Vec<FullDescription>,
+    options: &Options,
+) -> Result<Report, Error> {
+    let format = FileFormat::by_name(&plan.format).ok_or_else(unknown)?;
     let options =
         &Options { stats: plan.asked.stats, max_abs: plan.asked.max_abs(), ..options.clone() };
-    let described = plan.tensors.iter().map(|(description, _)| description.clone());
-    let tensors = described.zip(tallies.into_iter().map(|tally| tally.numbers));
+    let tensors = tallies
+        .filter_map(|(index, tally)| Some((plan.tensors.get(index)?.0.clone(), tally.numbers)));
     Ok(Report::new(format, tensors, BTreeMap::new(), damaged, plan.other_files.clone(), options))
+}
+
+/// The tally of each target that is in these.
+fn merged(
+    tallies: impl IntoIterator<Item = Tallies>,
+) -> Result<BTreeMap<Target, TargetTally>, Error> {
+    let mut all = BTreeMap::<Target, TargetTally>::new();
+    for (of, more) in tallies.into_iter().flat_map(|tallies| tallies.0) {
+        if !all.entry(of).or_default().merge(more) {
+            return Err(Error::NotOnce);
+        }
+    }
+    Ok(all)
 }
 
 /// The tally of each tensor of the plan, and the parts of other files whose checksum is wrong.
@@ -108,12 +156,7 @@ pub(crate) fn tensor_tallies(
     plan: &Plan,
     tallies: impl IntoIterator<Item = Tallies>,
 ) -> Result<(Vec<TargetTally>, Vec<FullDescription>), Error> {
-    let mut all = BTreeMap::<Target, TargetTally>::new();
-    for (of, more) in tallies.into_iter().flat_map(|tallies| tallies.0) {
-        if !all.entry(of).or_default().merge(more) {
-            return Err(Error::NotOnce);
-        }
-    }
+    let mut all = merged(tallies)?;
     let mut whole = |of, extent| {
         let tally = all.remove(&of).unwrap_or_default();
         if tally.is_of(extent) { Ok(tally) } else { Err(Error::NotOnce) }

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::num::NonZeroUsize;
 
 use nonfinite_check::lint::Linter;
-use nonfinite_check::work::{self, Plan, PlannedPiece, check_pieces, merge};
+use nonfinite_check::work::{self, Plan, PlannedPiece, check_pieces, merge, so_far};
 use nonfinite_check::{Error, Options, check_file};
 use tempfile::TempDir;
 
@@ -92,6 +92,25 @@ fn every_piece_is_there_once() {
     }
     let twice = check_pieces(&[pieces[3].clone(), pieces[3].clone()], &options);
     assert!(matches!(twice, Err(work::Error::NotOnce)), "{twice:?}");
+}
+
+/// What some pieces have found is known before the others are checked.
+#[test]
+fn found_so_far() {
+    let mut numbers = [0f32; 100];
+    (numbers[35], numbers[99]) = (f32::NAN, f32::INFINITY);
+    let bytes = numbers.map(f32::to_le_bytes).concat();
+    let (_folder, path) = file("x.npy", &npy("<f4", &[100], false, &bytes));
+    let options = Options::default();
+    let mut plan = plan(&path, 40, &options);
+    let pieces = plan.take_pieces();
+    for (some, nan) in [(0..3, None), (2..5, Some(1)), (3..3, None)] {
+        let found = check_pieces(&pieces[some.clone()], &options).unwrap();
+        assert_eq!(found.is_bad(), nan.is_some(), "{some:?}");
+        let report = so_far(&plan, [found], &options).unwrap();
+        let counts = report.tensors.first().map(|tensor| tensor.found.nan.count);
+        assert_eq!((counts, report.tensors.len()), (nan, usize::from(nan.is_some())), "{some:?}");
+    }
 }
 
 /// Two sparse files: making plans must not read their data.

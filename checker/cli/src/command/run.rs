@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use nonfinite_check::{Error, Options, Report, TensorReport, json};
 use nonfinite_report::inputs::Inputs;
-use nonfinite_report::lines::{Complaint, Line, Summary, not_looked_at, of_no_format, visible};
+use nonfinite_report::lines::{Complaint, Line, not_looked_at, of_no_format, visible};
+use nonfinite_report::summary::Summary;
 use nonfinite_report::{html, natural};
 
 use crate::command::args::{Check, Form};
@@ -149,7 +150,7 @@ impl<'a> Run<'a> {
     }
 
     fn count(&mut self, path: &Path, report: &Report) {
-        self.summary.count(report);
+        self.summary.count(path, report);
         let names = report.tensors.iter().map(|tensor| tensor.name.as_deref());
         names.for_each(|name| self.patterns.see(name.unwrap_or_default()));
         not_looked_at(path, report).for_each(|why| self.session.complain(format_args!("{why}")));

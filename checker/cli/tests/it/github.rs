@@ -40,5 +40,5 @@ fn annotations() {
         unknown.split_once("::no npy file").unwrap().0,
         "::error file=./not a model.npy,title=not checked"
     );
-    assert!(summary.starts_with("checked 2 tensors, "));
+    assert!(summary.starts_with("1 of 2 tensors "));
 }

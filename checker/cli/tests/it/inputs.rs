@@ -21,7 +21,7 @@ fn folders_are_searched() {
     assert_eq!(lines[0], "./b.safetensors: \"x\" F32 [1]: 1 NaN, 0 +Inf, 0 -Inf, first NaN at [0]");
     assert_eq!(lines[1], "./inner/a.NPY: <f4 [1]: 0 NaN, 1 +Inf, 0 -Inf, first +Inf at [0]");
     assert!(
-        lines[2].starts_with("checked 2 tensors, 2 elements, 8 bytes in ")
+        lines[2].starts_with("2 of 2 tensors hold NaN or infinity; the first is x in ./b.")
             && lines[2].ends_with(&format!("{SUMMARY}; text files: 2"))
     );
 
@@ -49,7 +49,9 @@ fn folders_drop_nothing() {
     assert_eq!(
         lines.pop().unwrap(),
         format!(
-            "checked 2 tensors, 2 elements, 8 bytes: 2 bad{SUMMARY}; text files: 2; \
+            "2 of 2 tensors hold NaN or infinity; the first is x in ./model.pth.tar, at [0]; \
+             3 files could not be checked, or not as a whole. \
+             Checked 2 elements, 8 bytes{SUMMARY}; text files: 2; \
              files of no known format: 1; files not looked at, or in part: 2; files in error: 1"
         )
     );
@@ -195,7 +197,7 @@ fn patterns() {
     let run = check_in(&top, &["a-*.safetensors"]);
     assert_eq!((run.status, run.err.as_str()), (1, ""));
     assert!(
-        run.out.starts_with("a-2.safetensors: \"x\" ") && run.out.contains("\nchecked 2 tensors, ")
+        run.out.starts_with("a-2.safetensors: \"x\" ") && run.out.contains("\n1 of 2 tensors ")
     );
     let run = check_in(&top, &["c-*.safetensors"]);
     assert_eq!(
@@ -206,7 +208,7 @@ fn patterns() {
     fs::write(top.join("a-[12].safetensors"), tensor("x", 1.0)).unwrap();
     let run = check_in(&top, &["a-[12].safetensors"]);
     assert_eq!((run.status, run.err.as_str()), (0, ""));
-    assert!(run.out.contains("checked 1 tensor, "));
+    assert!(run.out.contains("The only tensor holds no "));
 }
 
 const INDEX: &str = "model.safetensors.index.json";
@@ -233,7 +235,7 @@ fn sharded_sets() {
         assert!(run.out.contains(
             "m-2.safetensors: \"b\" F32 [1]: 0 NaN, 0 +Inf, 1 -Inf, first -Inf at [0]\n"
         ));
-        assert!(run.out.contains("checked 2 tensors, 2 elements, 8 bytes in "), "{}", run.out);
+        assert!(run.out.contains("\n1 of 2 tensors "), "{}", run.out);
     }
     let run = check_in(&top, &["--json", INDEX]);
     assert!(run.out.contains(r#""shard":"m-2.safetensors""#), "{}", run.out);

@@ -16,10 +16,12 @@ fn what_is_overwritten() {
     let page = file("page.html", b"");
     fs::remove_file(&page).expect("it is there");
     // A new file, and an older report.
-    for (checked, status, verdict) in [(&nan, 1, "1 bad tensor in 1 file"), (&other, 0, "0 bad")] {
+    for (checked, status, verdict) in
+        [(&nan, 1, "The only tensor holds NaN"), (&other, 0, "The only tensor holds no NaN")]
+    {
         let run = check(&page, checked);
         assert_eq!((run.status, run.err.as_str()), (status, ""));
-        assert!(run.out.starts_with(if status == 1 { nan.to_str().unwrap() } else { "checked" }));
+        assert!(run.out.starts_with(if status == 1 { nan.to_str().unwrap() } else { verdict }));
         assert!(fs::read_to_string(&page).unwrap().contains(&format!("<h1>{verdict}")));
     }
     // A model, which the user may have meant to check.

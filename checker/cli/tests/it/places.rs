@@ -24,7 +24,7 @@ fn check(path: &Path, arguments: &[&str], locale: &str, term: &str) -> String {
 
 /// The result without the summary.
 fn lines(out: &str) -> Vec<&str> {
-    out.lines().take_while(|line| !line.starts_with("checked ")).collect()
+    out.lines().take_while(|line| !line.contains(". Checked ")).collect()
 }
 
 #[test]

@@ -23,6 +23,7 @@ use text::{Budget, escaped};
 
 use crate::lines::{count, hint};
 use crate::natural;
+use crate::summary::Summary;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -57,62 +58,51 @@ pub type Checked = (PathBuf, Result<Report, Error>);
 /// The page of these files.
 #[must_use]
 pub fn document(files: &[Checked]) -> String {
-    let (verdict, body) = body(files);
-    page(&verdict, &body, SCRIPT)
-}
-
-/// The title and the body of the page of [`document`], for a page that has the style and the script
-/// already.
-#[must_use]
-pub fn body(files: &[Checked]) -> (String, String) {
-    let (verdict, body) = checked(files, Page::default());
-    let body = format!("<h1>{verdict}</h1>\n{body}");
-    (verdict, body)
+    let answer = Summary::of(files, 0).answer();
+    page(&answer, &format!("<h1>{}</h1>\n{}", escaped(&answer), body(files)), SCRIPT)
 }
 
 /// The page of the findings of lint in these files, with the page of the check behind.
 #[must_use]
 pub fn of_findings(findings: &[Finding], files: &[Checked]) -> String {
-    let (title, body) = body_of_findings(findings, files);
+    let (title, list) = rules(findings, files);
+    let maps = Budget(MAPS.saturating_sub(list.len()));
+    let numbers = checked(files, Page { maps, ..Page::default() });
+    let answer = escaped(Summary::of(files, 0).answer());
+    let body = format!("<h1>{title}</h1>\n{list}<h2>Numbers: {answer}</h2>\n{numbers}");
     page(&title, &body, SCRIPT)
 }
 
-/// The title and the body of the page of [`of_findings`], for a page that has the style and the
-/// script already.
+/// How many findings of lint there are, and the list of them as HTML, for a page that has the style
+/// and the script already.
 #[must_use]
-pub fn body_of_findings(findings: &[Finding], files: &[Checked]) -> (String, String) {
+pub fn rules(findings: &[Finding], files: &[Checked]) -> (String, String) {
     let of = |severity| findings.iter().filter(|found| found.severity == severity).count();
     let mut title =
         [Severity::Error, Severity::Warning].map(|it| count(of(it), it.name())).join(", ");
     if of(Severity::Note) > 0 {
         title = format!("{title}, {}", count(of(Severity::Note), "note"));
     }
-    let list = findings::section(findings, files, &mut Budget(FINDINGS));
-    let maps = Budget(MAPS.saturating_sub(list.len()));
-    let (verdict, body) = checked(files, Page { maps, ..Page::default() });
-    let body = format!("<h1>{title}</h1>\n{list}<h2>Check: {verdict}</h2>\n{body}");
-    (title, body)
+    (title, findings::section(findings, files, &mut Budget(FINDINGS)))
 }
 
-/// What a check found in these files, in a sentence and as the body of a page.
-fn checked(files: &[Checked], mut page: Page) -> (String, String) {
+/// What a check found in these files as HTML, for a page that has the style and the script already.
+#[must_use]
+pub fn body(files: &[Checked]) -> String {
+    checked(files, Page::default())
+}
+
+fn checked(files: &[Checked], mut page: Page) -> String {
     let bad = files.iter().filter_map(|(_, result)| result.as_ref().ok()).map(bad).sum::<usize>();
     page.is_open = bad <= FEW;
     // Files with findings come first, so that they get the space.
     let (some, clean): (Vec<_>, Vec<_>) = files.iter().partition(|(_, result)| !is_clean(result));
     let sections = some.into_iter().chain(clean);
     let sections: String = sections.map(|file| page.section(file, files.len() == 1)).collect();
-    let not_checked = files.iter().filter(|(_, result)| !is_complete(result)).count();
-    let mut verdict = format!("{} in {}", count(bad, "bad tensor"), count(files.len(), "file"));
-    if not_checked > 0 {
-        verdict.push_str(&format!(
-            "; {} could not be checked, or not as a whole",
-            count(not_checked, "file")
-        ));
-    }
     let left_out = page.left_out();
     let stats = stats::table(files, &mut page.rest());
-    (verdict, format!("{LEGEND}{sections}{left_out}{stats}"))
+    let legend = if page.has_table { LEGEND } else { "" };
+    format!("{sections}{left_out}{stats}{legend}")
 }
 
 /// A page with the style of all reports. `title` is text, `body` is HTML, `script` is JavaScript.
@@ -139,13 +129,14 @@ pub fn page(title: &str, body: &str, script: &str) -> String {
     )
 }
 
-const LEGEND: &str = "<p>In the tables: <code>.</code> all is finite or allowed; a number on \
+const LEGEND: &str = "<details><summary>How to read tables and maps</summary>\
+    <p>In the tables: <code>.</code> all is finite or allowed; a number on \
     red: the number of bad tensors; <code>?</code> could not be looked at; <code>-</code> \
     nothing to look at; an empty field: no tensor.\n\
     <p class=key>In the maps, bad elements of a cell: <span class=d0></span>&nbsp;none \
     <span class=d1></span>&nbsp;less than 1 % <span class=d2></span>&nbsp;less than 10 % \
     <span class=d3></span>&nbsp;more <span class=d4></span>&nbsp;all. Coordinates are under the \
-    pointer; with the keyboard: Tab to a map, then the arrow keys.\n";
+    pointer; with the keyboard: Tab to a map, then the arrow keys.</details>\n";
 
 /// Checks that this path may be written to: there is no file, or an older report, or a pipe or a
 /// device.
@@ -180,10 +171,6 @@ fn bad(report: &Report) -> usize {
     report.tensors.iter().filter(|tensor| tensor.is_bad()).count()
 }
 
-fn is_complete(result: &Result<Report, Error>) -> bool {
-    result.as_ref().is_ok_and(Report::is_complete)
-}
-
 fn is_clean(result: &Result<Report, Error>) -> bool {
     result.as_ref().is_ok_and(|report| report.is_complete() && !report.is_bad())
 }
@@ -196,6 +183,8 @@ struct Page {
     maps: Budget,
     /// Whether entries are open, and above the tables.
     is_open: bool,
+    /// Whether there is a table, so that its signs are explained.
+    has_table: bool,
     /// The number of entries in the page.
     written: usize,
     /// The number of files without a section, and how many of them are not clean.
@@ -211,6 +200,7 @@ impl Default for Page {
             entries: Budget(ENTRIES),
             maps: Budget(MAPS),
             is_open: false,
+            has_table: false,
             written: 0,
             files_out: 0,
             unclean_out: 0,
@@ -257,6 +247,7 @@ impl Page {
         if !has_table {
             return text;
         }
+        self.has_table = true;
         let tensors = natural::ordered(&report.tensors);
         let (entries, numbers) = self.entries(&tensors);
         let entry = |index: usize| numbers.get(index).copied().flatten();
