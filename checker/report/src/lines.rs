@@ -1,6 +1,6 @@
 //! The output as lines: a line for each bad tensor, and for what was not looked at.
 
-use std::fmt::{self, Write as _};
+use std::fmt::{self, Display, Write as _};
 use std::path::{Path, PathBuf};
 
 use nonfinite_check::{
@@ -240,8 +240,8 @@ fn is_pipe(_: &Path) -> bool {
 
 /// A number of things, such as `1 tensor` and `2 tensors`.
 #[must_use]
-pub fn count(number: usize, one: &str) -> String {
-    let s = if number == 1 { "" } else { "s" };
+pub fn count<N: Display + PartialEq + From<u8>>(number: N, one: &str) -> String {
+    let s = if number == 1.into() { "" } else { "s" };
     format!("{number} {one}{s}")
 }
 
