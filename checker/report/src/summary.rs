@@ -47,7 +47,7 @@ pub struct FirstBad {
     /// Its name, if it has one.
     pub name: Option<String>,
     /// The coordinate of its first bad number.
-    pub coordinate: Vec<usize>,
+    pub coordinate: Vec<u64>,
 }
 
 impl FirstBad {
