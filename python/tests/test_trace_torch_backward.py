@@ -50,7 +50,7 @@ def test_the_first_node_on_the_way_is_named(fault, how, where, options):
     [finding] = found.findings
     assert (finding.phase, finding.kind, finding.operator) == ("backward", "origin", node), finding
     assert (finding.file, finding.line) == (str(SOURCE), line_of(fault, SOURCE)), str(finding)
-    assert finding.module == ("" if where is inside else None)
+    assert finding.module == ("3" if where is inside else None)
     # The program has drawn the numbers of one call.
     drawn = torch.get_rng_state()
     torch.set_rng_state(random)
