@@ -45,6 +45,16 @@ impl Report {
         Self { format, tensors, other_files }
     }
 
+    /// Adds the places in bad tensors, by the index of the tensor, such as those of
+    /// [`Linter::places`](crate::lint::Linter::places).
+    pub fn add_places(&mut self, places: BTreeMap<usize, Places>) {
+        for (index, places) in places {
+            if let Some(tensor) = self.tensors.get_mut(index).filter(|tensor| tensor.is_bad()) {
+                Arc::make_mut(tensor).places = Some(Box::new(places));
+            }
+        }
+    }
+
     /// Whether a tensor is bad, by [`Options::fail_on`], [`Options::max_abs`] and
     /// [`Options::allow`].
     #[must_use]

@@ -136,27 +136,26 @@ class Run {
     }
   }
 
-  async instance(files, several, places) {
-    const [url, module] = await ready;
-    const instance = new Instance(url);
-    this.workers.push(instance);
+  async instance(files, several) {
+    const [url, module] = await ready, instance = new Instance(url);
     await instance.call("start", module);
-    await instance.call("open", several, places, files);
+    await instance.call("open", several, files);
     return instance;
   }
 
-  async go(files, several) {
+  // Checks all files.
+  async look(files, several) {
     const cores = Math.max(1, Math.min(8, navigator.hardwareConcurrency || 1));
-    const make = (places) => this.instance(files, several, places);
-    // The desk puts together what the others find. A stop does not end the desk.
-    this.desk = await make(false);
-    this.workers.pop();
-    const workers = await Promise.all(Array.from({ length: cores }, () => make(false)));
+    // The desk puts together what the workers find. A stop does not end the desk.
+    this.desk = await this.instance(files, several);
+    this.workers = await Promise.all(
+      Array.from({ length: cores }, () => this.instance(files, several)),
+    );
     const paths = await this.desk.call("paths"), some = groups(paths, files);
     this.begun = performance.now();
     const tasks = [];
-    await Promise.all(workers.map(async (worker) => {
-      while (some.length && !this.is_stopped) {
+    await this.all_of(async (worker) => {
+      while (some.length) {
         for (const job of await worker.call("plan", some.shift())) {
           this.jobs.push(Object.assign(job, { left: job.tasks.length, bytes: 0 }));
           for (const [bytes, pieces] of job.tasks) {
@@ -169,31 +168,42 @@ class Run {
         }
         this.show("Reading files", this.jobs.length, paths.length, (count) => count);
       }
-    }));
+    });
     this.begun = performance.now();
-    await Promise.all(workers.map((worker) => this.check(worker, tasks, cores)));
+    await this.all_of((worker) => this.check(worker, tasks, cores));
     await this.merging;
-    if (this.is_stopped || !this.jobs.some(({ bad }) => bad.length)) return this.desk;
-    // Reads bad tensors again, for maps.
-    workers.pop().end(STOPPED);
-    const drawer = await make(true);
-    this.begun = performance.now();
-    this.done = 0;
-    for (const { path, plan, found, bytes } of this.jobs) {
-      const before = this.done;
-      const show = () => this.show("Drawing maps", this.done, this.all, size);
-      drawer.progress = (progress) => {
-        this.done = before + Math.min(progress, bytes);
-        show();
-      };
-      await drawer.call("merge", [{ path, plan, found }]);
-      this.done = before + bytes;
-    }
-    return drawer;
+  }
+
+  // What each worker does, until all are done or stopped.
+  async all_of(act) {
+    await Promise.all(this.workers.map((worker) => act(worker).catch((error) => {
+      if (!this.is_stopped) throw error;
+    })));
+  }
+
+  // Reads bad tensors again, for maps.
+  async draw() {
+    const bad = this.jobs.filter(({ is_bad, plan, places }) => is_bad && plan && !places);
+    const size_of = (jobs) => jobs.reduce((sum, { bytes }) => sum + bytes, 0);
+    Object.assign(this, { is_drawing: true, begun: performance.now(), done: 0, all: size_of(bad) });
+    await this.all_of(async (worker) => {
+      for (let job; (job = bad.shift());) {
+        let seen = 0;
+        worker.progress = (bytes) => {
+          this.done += Math.min(bytes, job.bytes) - seen;
+          seen = Math.min(bytes, job.bytes);
+          this.show("Drawing maps", this.done, this.all, size);
+        };
+        job.places = await worker.call("places", job.plan, job.found);
+        worker.progress(job.bytes);
+      }
+    });
+    const drawn = this.jobs.filter(({ places }) => places);
+    await this.desk.call("addPlaces", drawn.map(({ path, places }) => [path, places]));
   }
 
   async check(worker, tasks, cores) {
-    for (let own = []; !this.is_stopped;) {
+    for (let own = [];;) {
       // Takes some neighbours at a time, which are read as one stream.
       const few = Math.min(16, Math.ceil(tasks.length / cores / 2));
       if (!own.length) own = tasks.splice(0, few);
@@ -228,8 +238,9 @@ class Run {
     this.merged.push(job);
     this.merging ??= (async () => {
       while (this.merged.length) {
-        const some = this.merged.splice(0, 16);
-        const sent = some.map(({ path, plan, found }) => ({ path, plan, found }));
+        const some = this.merged.splice(0, 32);
+        const sent = some.map(({ path, plan, found, head }) => ({ path, plan, found, head }));
+        for (const job of some) job.head = null;
         const lines = await this.desk.call("merge", sent);
         some.forEach((job, index) => this.add(job, lines[index]));
       }
@@ -237,9 +248,12 @@ class Run {
     })();
   }
 
+  // Ends the check, or the drawing of maps.
   stop() {
     this.is_stopped = true;
-    $("said").textContent = `Stopped after ${size(this.done)} of ${size(this.all)}.`;
+    if (!this.is_drawing) {
+      $("said").textContent = `Stopped after ${size(this.done)} of ${size(this.all)}.`;
+    }
     for (const worker of this.workers) worker.end(STOPPED);
   }
 
@@ -267,7 +281,6 @@ function place({ nan, pos_inf, neg_inf }) {
 async function start(files) {
   run?.stop();
   run?.desk?.end(STOPPED);
-  reporter?.end(STOPPED);
   const own = run = new Run();
   for (const id of ["found", "missed", "saves", "details", "rules"]) $(id).hidden = true;
   for (const id of ["numbers", "rules-found", "more", "far"]) $(id).replaceChildren();
@@ -278,42 +291,39 @@ async function start(files) {
   $("said").textContent = "Reading files";
   $("run").hidden = false;
   const several = files.length > 1 || files.some(([path]) => path.includes("/"));
-  let failure = null;
-  const end = await own.go(files, several).catch((error) => {
-    failure = error;
-    return own.desk;
-  });
+  const failure = await own.look(files, several).then(() => null, (error) => error);
   if (own !== run) return;
-  reporter = end;
-  const seconds = (performance.now() - own.since) / 1000;
+  const seconds = (performance.now() - own.since) / 1000, is_whole = !own.is_stopped && !failure;
   try {
     if (own.is_stopped) $("said").textContent += ` ${await own.untilStop()}`;
-    await reporter.call("end");
-    const [, answer, line] = await reporter.call("summary", seconds);
-    const [numbers, rules, count] = await reporter.call("body");
+    await own.desk.call("end");
+    const [, answer, line] = await own.desk.call("summary", seconds);
+    const broken = failure ? `The check broke off: ${failure.message}. ` : "";
     if (!own.is_stopped) {
-      const broken = failure ? `The check broke off: ${failure.message}. ` : "";
       $("said").textContent = `${broken}${answer}.`;
+      $("line").textContent = line;
+      await own.draw();
+      const [numbers, rules, count] = await own.desk.call("body");
       $("numbers").innerHTML = `<h2>Numbers</h2>${numbers}`;
       $("rules-found").innerHTML = rules;
       $("rules-count").textContent = `Rules of models: ${rules ? count : "nothing was found"}`;
       $("rules").hidden = !!failure;
       $("found").hidden = true;
-      $("line").textContent = line;
       $("details").hidden = false;
       activate();
     }
     $("saves").hidden = false;
-    $("findings").hidden = own.is_stopped || !!failure;
+    $("findings").hidden = !is_whole;
   } catch (error) {
+    if (own !== run) return;
     $("said").textContent = `The check broke off, and nothing is known to be clean: ` +
       (failure ?? error).message;
   }
+  if (own !== run) return;
+  reporter = own.desk;
   if ($("run").contains(document.activeElement)) $("said").focus();
   $("run").hidden = true;
-  for (const instance of [own.desk, ...own.workers]) {
-    if (instance && instance !== reporter) instance.end(STOPPED);
-  }
+  for (const worker of own.workers) worker.end(STOPPED);
 }
 
 // A small model with a NaN and an infinity.

@@ -37,31 +37,39 @@ async function readAhead(pieces) {
   }
 }
 
-// Calls `then` with the beginnings of these files in memory.
-async function withHeads(paths, then) {
-  const heads = await Promise.all(
-    paths.map((path) => blobs.get(path).slice(0, HEAD).arrayBuffer().catch(() => null)),
-  );
-  try {
-    for (const [index, head] of heads.entries()) {
-      if (!head) continue;
-      beginAhead(paths[index], 0, head.byteLength);
-      extendAhead(new Uint8Array(head));
+// Calls `act` for each job with the beginning of its file in memory.
+async function withHeads(jobs, act) {
+  await Promise.all(jobs.map(async (job) => {
+    job.head ??= await blobs.get(job.path).slice(0, HEAD).arrayBuffer().catch(() => null);
+  }));
+  return jobs.map((job) => {
+    if (job.head) {
+      beginAhead(job.path, 0, job.head.byteLength);
+      extendAhead(new Uint8Array(job.head));
     }
-    return then();
-  } finally {
-    endAhead();
-  }
+    try {
+      return act(job);
+    } finally {
+      endAhead();
+    }
+  });
 }
 
-function planned(path) {
-  const [bytes, ...pieces] = plan(path);
-  const found = [], tasks = [];
-  for (let at = 0; at < pieces.length; at += 2) tasks.push([pieces[at], pieces[at + 1]]);
-  if (blobs.get(path).size > HEAD) return { path, plan: bytes, tasks, found };
+function planned({ path, head }) {
+  const [bytes, ...pieces] = plan(path), { size } = blobs.get(path);
+  const job = { path, plan: bytes, tasks: [], found: [], is_bad: false };
+  for (let at = 0; at < pieces.length; at += 2) job.tasks.push([pieces[at], pieces[at + 1]]);
+  if (size > HEAD) return job;
+  // The desk need not read a small file again.
+  if (size < HEAD >> 4) job.head = head;
   try {
-    for (const [, task] of tasks) found.push(checkPieces(task));
-    return { path, plan: bytes, tasks: [], found };
+    for (const [, task] of job.tasks.splice(0)) {
+      const [is_bad, tallies] = checkPieces(task);
+      job.is_bad ||= is_bad;
+      job.found.push(tallies);
+    }
+    if (job.is_bad) job.places = places(job.plan, job.found, () => {});
+    return job;
   } catch {
     // The file is checked as a whole, for the words of the command.
     return { path, tasks: [], found: [] };
@@ -70,15 +78,15 @@ function planned(path) {
 
 const calls = {
   start: (module) => void initSync({ module }),
-  open(several, places, files) {
-    begin(several, places);
+  open(several, files) {
+    begin(several);
     for (const [path, file] of files) {
       blobs.set(path, file);
       const read = (at, length) => reader.readAsArrayBuffer(file.slice(at, at + length));
       addFile(path, file.size, (at, length) => new Uint8Array(read(at, length)));
     }
   },
-  plan: (some) => withHeads(some, () => some.map(planned)),
+  plan: (paths) => withHeads(paths.map((path) => ({ path })), planned),
   async checkPieces(pieces) {
     if (streams) {
       await readAhead(pieces).catch(() => {
@@ -92,11 +100,10 @@ const calls = {
       endAhead();
     }
   },
-  merge(jobs) {
-    const progress = (bytes) => postMessage({ progress: bytes });
-    return withHeads(jobs.map(({ path }) => path), () => jobs.map(({ path, plan, found }) =>
-      merge(path, plan ?? new Uint8Array(), plan ? found : [], progress)));
-  },
+  merge: (jobs) => withHeads(jobs, ({ path, plan, found }) =>
+    merge(path, plan ?? new Uint8Array(), plan ? found : [])),
+  places: (plan, found) => places(plan, found, (progress) => postMessage({ progress })),
+  addPlaces: (all) => all.forEach((file) => addPlaces(...file)),
   paths, soFar, end, json, findings, html, body, summary,
 };
 let before = Promise.resolve();

@@ -118,7 +118,9 @@ impl ReadAt for File {
         // An exception means that the file is gone or has changed since it was chosen.
         let bytes = read.call2(&JsValue::NULL, &at, &length).ok();
         let bytes = bytes.and_then(|bytes| bytes.dyn_into::<Uint8Array>().ok());
-        let bytes = bytes.ok_or_else(|| io::Error::other("the file has changed or is gone since it was chosen"))?;
+        let bytes = bytes.ok_or_else(|| {
+            io::Error::other("the file has changed or is gone since it was chosen")
+        })?;
         if bytes.length() as usize != out.len() {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }

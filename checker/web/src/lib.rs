@@ -2,8 +2,7 @@
 //!
 //! The page has several instances of this module, each in a worker of its own. All of them plan
 //! files ([`plan`]) and check pieces ([`check_pieces`]). One puts the tallies together and applies
-//! the rules ([`merge`], [`end`]). If there are bad tensors, another one does so again, and reads
-//! them for maps. Each instance reads bytes by functions that JavaScript gives ([`add_file`]),
+//! the rules ([`merge`], [`end`]). The others read bad tensors again for their maps ([`places`]). Each instance reads bytes by functions that JavaScript gives ([`add_file`]),
 //! unless JavaScript has read them ahead ([`begin_ahead`]).
 
 mod files;
@@ -27,12 +26,11 @@ pub fn add_file(path: &str, length: f64, read: js_sys::Function) {
 }
 
 /// Forgets all files, and what was found in them. `several` says whether they are a folder or
-/// several files: then files without tensors are no errors. With `places`, [`merge`] reads bad
-/// tensors again for their places and maps.
+/// several files: then files without tensors are no errors.
 #[wasm_bindgen]
-pub fn begin(several: bool, places: bool) {
+pub fn begin(several: bool) {
     // Sources of the last run ask for their files no more.
-    Run::with(|run| *run = Run::new(several, places));
+    Run::with(|run| *run = Run::new(several));
     Files::with(|files| *files = Files::default());
 }
 
@@ -103,17 +101,26 @@ pub fn so_far(path: &str, plan: &[u8], found: Vec<Uint8Array>) -> String {
 }
 
 /// Puts together what was found in the pieces of a file, and keeps what the rules of lint need. An
-/// empty plan means that the file is checked here. `progress(bytes)` is told how many bytes were
-/// read here. Returns the bad tensors and what was not looked at, as lines of JSON.
+/// empty plan means that the file is checked here. Returns the bad tensors and what was not looked
+/// at, as lines of JSON.
 #[wasm_bindgen]
-pub fn merge(
-    path: &str,
-    plan: &[u8],
-    found: Vec<Uint8Array>,
-    progress: js_sys::Function,
-) -> String {
+pub fn merge(path: &str, plan: &[u8], found: Vec<Uint8Array>) -> String {
     let found: Vec<_> = found.iter().map(Uint8Array::to_vec).collect();
-    Run::with(|run| run.merge(Path::new(path), plan, &found, progress))
+    Run::with(|run| run.merge(Path::new(path), plan, &found))
+}
+
+/// Reads bad tensors again, and returns their places as a text for [`add_places`].
+/// `progress(bytes)` is told how many bytes were read.
+#[wasm_bindgen]
+pub fn places(plan: &[u8], found: Vec<Uint8Array>, progress: js_sys::Function) -> String {
+    let found: Vec<_> = found.iter().map(Uint8Array::to_vec).collect();
+    Run::with(|run| run.places(plan, &found, progress))
+}
+
+/// Adds places to the report of a file, after [`end`].
+#[wasm_bindgen(js_name = addPlaces)]
+pub fn add_places(path: &str, places: &str) {
+    Run::with(|run| run.add_places(Path::new(path), places));
 }
 
 /// Ends the run: files without a result were stopped. Applies the rules if there are none.

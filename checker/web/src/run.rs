@@ -41,7 +41,7 @@ pub(crate) struct Run {
 }
 
 thread_local! {
-    static RUN: RefCell<Run> = RefCell::new(Run::new(false, false));
+    static RUN: RefCell<Run> = RefCell::new(Run::new(false));
 }
 
 /// The paths that are looked at among these: no folders of version control, and no shards of sets
@@ -91,10 +91,9 @@ fn parsed(plan: &[u8], found: &[Vec<u8>]) -> Option<(Plan, Vec<Tallies>)> {
 }
 
 impl Run {
-    /// With `places`, bad tensors are read again for their places and maps.
-    pub(crate) fn new(several: bool, places: bool) -> Self {
+    pub(crate) fn new(several: bool) -> Self {
         let observer = Some(Arc::new(Progress) as Arc<dyn Observer>);
-        let options = Options { places, draw: places, observer, ..Options::default() };
+        let options = Options { places: true, draw: true, observer, ..Options::default() };
         Self {
             several,
             linter: Linter::new(options.clone()),
@@ -124,14 +123,7 @@ impl Run {
         report.map(|report| json::lines(path, &Ok(report), Listed::Bad)).unwrap_or_default()
     }
 
-    pub(crate) fn merge(
-        &mut self,
-        path: &Path,
-        plan: &[u8],
-        found: &[Vec<u8>],
-        progress: Function,
-    ) -> String {
-        PROGRESS.replace(Some((progress, 0)));
+    pub(crate) fn merge(&mut self, path: &Path, plan: &[u8], found: &[Vec<u8>]) -> String {
         let parsed = parsed(plan, found);
         let report = match parsed.and_then(|(plan, found)| self.linter.merge(&plan, found).ok()) {
             Some(report) => Ok(report),
@@ -141,6 +133,23 @@ impl Run {
         let lines = json::lines(path, &report, Listed::Bad);
         self.results.insert(path.to_owned(), report);
         lines
+    }
+
+    /// The places in bad tensors, as JSON. A file that cannot be read again has none.
+    pub(crate) fn places(&mut self, plan: &[u8], found: &[Vec<u8>], progress: Function) -> String {
+        PROGRESS.replace(Some((progress, 0)));
+        let places =
+            parsed(plan, found).and_then(|(plan, found)| self.linter.places(&plan, found).ok());
+        // Places always have a form in JSON.
+        serde_json::to_string(&places.unwrap_or_default()).unwrap_or_default()
+    }
+
+    pub(crate) fn add_places(&mut self, path: &Path, places: &str) {
+        let file = self.files.iter_mut().find(|(of, _)| of == path);
+        let report = file.and_then(|(_, result)| result.as_mut().ok());
+        if let Some((report, places)) = report.zip(serde_json::from_str(places).ok()) {
+            report.add_places(places);
+        }
     }
 
     /// As the command sorts out what the search of a folder finds. A part of a model is not a

@@ -74,9 +74,10 @@ use crate::input::{open, opened, url};
 use crate::model::reader::Contents;
 use crate::model::{Content, Error, FileFormat, ReadAt, Tensor};
 use crate::options::Options;
+use crate::places::Places;
 use crate::remote;
 use crate::report::Report;
-use crate::scan::{ByteKind, ByteTally, TensorTallies};
+use crate::scan::{ByteKind, ByteTally, TensorTallies, places};
 use crate::work::{self, Plan, Tallies};
 use config::Config;
 use layouts::Role;
@@ -120,7 +121,8 @@ impl Linter {
     pub fn check(&mut self, path: &Path) -> Result<Report, Error> {
         let file = self.open(path)?;
         let tallies = tally(&*file.source, &file.contents, &file.kinds, &self.options)?;
-        self.keep(path, file, tallies)
+        let options = self.options.clone();
+        self.keep(path, file, tallies, &options)
     }
 
     /// As [`Linter::check`], without the numbers: only names, dtypes, shapes and the configuration
@@ -134,7 +136,8 @@ impl Linter {
         let tallies = TensorTallies::unseen(&file.contents.tensors);
         // Rules that look at bytes find none.
         file.source = Arc::new(&[][..]);
-        self.keep(path, file, tallies)
+        let options = self.options.clone();
+        self.keep(path, file, tallies, &options)
     }
 
     /// Reads the header of a file and cuts its data into pieces of at most `most` bytes, without
@@ -153,7 +156,7 @@ impl Linter {
     }
 
     /// As [`Linter::check`], with the tallies of the pieces of a plan of [`Linter::plan`]. Reads
-    /// the header of the file again, and bad tensors if the options ask for places.
+    /// the header of the file again. The report has no places: [`Linter::places`] finds them.
     ///
     /// # Errors
     /// Those of [`work::merge`].
@@ -162,14 +165,38 @@ impl Linter {
         plan: &Plan,
         tallies: impl IntoIterator<Item = Tallies>,
     ) -> Result<Report, work::Error> {
+        let (file, tallies) = self.tallied(plan, tallies)?;
+        let options = Options { places: false, draw: false, ..self.options.clone() };
+        Ok(self.keep(Path::new(plan.file()), file, tallies, &options)?)
+    }
+
+    /// The places in bad tensors, as the options ask for them, for
+    /// [`Report::add_places`] of the report of [`Linter::merge`]. Reads these tensors again.
+    ///
+    /// # Errors
+    /// Those of [`work::merge`].
+    pub fn places(
+        &mut self,
+        plan: &Plan,
+        tallies: impl IntoIterator<Item = Tallies>,
+    ) -> Result<BTreeMap<usize, Places>, work::Error> {
+        let (file, tallies) = self.tallied(plan, tallies)?;
+        Ok(places(&*file.source, &file.contents.tensors, &tallies, &self.options)?)
+    }
+
+    /// The file of a plan, and its tallies.
+    fn tallied(
+        &mut self,
+        plan: &Plan,
+        tallies: impl IntoIterator<Item = Tallies>,
+    ) -> Result<(File, TensorTallies), work::Error> {
         let (tallies, damaged) = work::tensor_tallies(plan, tallies)?;
-        let path = Path::new(plan.file());
-        let file = self.open(path)?;
+        let file = self.open(Path::new(plan.file()))?;
         if !plan.is_of(&file.contents.tensors) {
             return Err(Error::Changed(plan.file().to_owned()).into());
         }
-        let all = TensorTallies::new(&file.contents.tensors, tallies, damaged);
-        Ok(self.keep(path, file, all)?)
+        let tallies = TensorTallies::new(&file.contents.tensors, tallies, damaged);
+        Ok((file, tallies))
     }
 
     /// Opens a file, and finds out what its tensors are to lint.
@@ -198,10 +225,11 @@ impl Linter {
         path: &Path,
         file: File,
         mut tallies: TensorTallies,
+        options: &Options,
     ) -> Result<Report, Error> {
         let File { folder, source, format, contents, onnx, .. } = file;
         let Contents { tensors, counts, .. } = contents;
-        let report = report(&*source, format, &tensors, &mut tallies, &self.options)?;
+        let report = report(&*source, format, &tensors, &mut tallies, options)?;
         let is_of_model = |tensor: &Tensor| {
             !matches!(tensor.content, Content::Damaged(_) | Content::Unreadable(_))
         };

@@ -124,7 +124,10 @@ pub(crate) fn lint_in_pieces(linter: &mut Linter, path: &str) -> Report {
     let mut plan: Plan = sent(&linter.plan(path, most).expect("a good file"));
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let found = tallies(plan.take_pieces(), &mut random).expect("good pieces");
-    linter.merge(&plan, found).expect("every piece is there")
+    let mut report = linter.merge(&plan, found.clone()).expect("every piece is there");
+    assert!(report.tensors.iter().all(|tensor| tensor.places.is_none()));
+    report.add_places(linter.places(&plan, found).expect("the same file"));
+    report
 }
 
 /// The findings in the files of a folder. They are the same if the files are checked in pieces.

@@ -119,7 +119,7 @@ fn page() {
         "<h1>1 of 3 tensors holds numbers above the bound: large, at [1, 0]</h1>",
         "<code>F32 [2, 2]</code>: 2 above 65504, max |x| 80000 at [1, 0]</summary>",
         "finite from -80000 to 70000, max |x| at [1, 0], 1 zero<br>",
-        "<h2>Finite numbers</h2>",
+        "<summary>Finite numbers of each tensor</summary>",
         "<tr><th scope=row>large<td>-80000<td>70000<td>[1, 0]<td>1<td>0\n",
         "<tr><th scope=row>zeros<td>0<td>0<td>[0, 0]<td>all<td>0\n",
     ] {

@@ -52,6 +52,9 @@ pub const MOST_BYTES: usize = 2_000_000;
 /// The most bad tensors whose entries are open, and above the tables.
 const FEW: usize = 6;
 
+/// The table of a file with more tensors is closed: a browser takes seconds to lay it out.
+const MOST_OPEN: usize = 5000;
+
 /// A path as it was given or found, and its report or its error.
 pub type Checked = (PathBuf, Result<Report, Error>);
 
@@ -251,7 +254,10 @@ impl Page {
         let tensors = natural::ordered(&report.tensors);
         let (entries, numbers) = self.entries(&tensors);
         let entry = |index: usize| numbers.get(index).copied().flatten();
-        let table = overview::table(&tensors, report.format, entry, &mut self.overviews);
+        let mut table = overview::table(&tensors, report.format, entry, &mut self.overviews);
+        if tensors.len() > MOST_OPEN {
+            table = format!("<details><summary>All tensors</summary>{table}</details>\n");
+        }
         let [first, second] = if self.is_open { [&entries, &table] } else { [&table, &entries] };
         text + first + second
     }

@@ -8,11 +8,11 @@ use super::text::{Budget, breakable, escaped};
 use crate::lines::{count, place};
 use crate::natural;
 
-const HEAD: &str = "<h2>Finite numbers</h2>\n<div class=wide tabindex=0 role=region \
+const HEAD: &str = "<details><summary>Finite numbers of each tensor</summary>\n<div class=wide tabindex=0 role=region \
     aria-label=\"Finite numbers\"><table class=numbers><thead><tr><th scope=col>tensor\
     <th scope=col>min<th scope=col>max<th scope=col>max |x| at<th scope=col>zeros\
     <th scope=col>subnormal<tbody>\n";
-const END: &str = "</table></div>\n";
+const END: &str = "</table></div></details>\n";
 
 /// The budget for the sentence about tensors that are not shown.
 const WORDS: usize = 100;
@@ -27,12 +27,10 @@ pub(super) fn table(files: &[Checked], budget: &mut Budget) -> String {
     }
     let (mut text, mut out) = (HEAD.to_owned(), 0);
     for (tensor, stats) in rows {
-        let row = row(tensor, stats);
-        if out == 0 && budget.take(&row, 0) {
-            text.push_str(&row);
-        } else {
-            out += 1;
-        }
+        // Rows are made for as long as they fit.
+        let row = (out == 0).then(|| row(tensor, stats)).filter(|row| budget.take(row, 0));
+        out += usize::from(row.is_none());
+        text.extend(row);
     }
     text.push_str(END);
     if out > 0 {
