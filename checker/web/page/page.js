@@ -14,7 +14,7 @@ const ready = loaded.then(async ([script, wasm]) => [
   await WebAssembly.compile(wasm),
 ]);
 
-const MOST_ROWS = 1000;
+const MOST_ROWS = 1000, MOST_REASONS = 20;
 const $ = (id) => document.getElementById(id);
 
 // What the page of the command does with its tables and maps.
@@ -55,23 +55,6 @@ let run = null, reporter = null;
 
 const size = (bytes) => bytes >= 1e9 ? `${(bytes / 1e9).toFixed(2)} GB`
   : bytes >= 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${bytes} bytes`;
-const plural = (count, one) => `${count} ${one}${count === 1 ? "" : "s"}`;
-
-// The paths in groups that a worker plans at a time.
-function groups(paths, files) {
-  const sizes = new Map(files.map(([path, file]) => [path, file.size])), all = [];
-  let room = -1;
-  for (const path of paths) {
-    const bytes = Math.min(sizes.get(path), 1 << 20);
-    if (room < bytes || all.at(-1).length === 64) {
-      all.push([]);
-      room = 8 << 20;
-    }
-    all.at(-1).push(path);
-    room -= bytes;
-  }
-  return all;
-}
 
 class Run {
   constructor() {
@@ -94,17 +77,13 @@ class Run {
     $("far").textContent = `${what}: ${unit(done)} of ${unit(all)}${rest}`;
   }
 
-  // Shows what is known of a file, in place of what was known before.
+  // Shows the bad tensors of a file, in place of those that were known before.
   add(job, lines) {
-    job.bad = [];
+    job.bad = lines.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+    job.bad = job.bad.filter((found) => found.bad?.length);
+    if (!job.bad.length) return;
     job.body ??= $("bad").appendChild(document.createElement("tbody"));
     job.body.replaceChildren();
-    for (const line of lines.split("\n").filter(Boolean)) {
-      const found = JSON.parse(line);
-      const why = found.error ?? found.reason ?? (found.bad?.length ? null : found.looked_at);
-      if (why === null) job.bad.push(found);
-      else this.miss(found.name ? `${found.path}, ${found.name}` : found.path, why);
-    }
     const kinds = ["nan", "pos_inf", "neg_inf"];
     for (const found of job.bad.slice(0, MOST_ROWS - $("bad").rows.length + 1)) {
       const row = job.body.insertRow(), head = document.createElement("th");
@@ -117,23 +96,9 @@ class Run {
       }
     }
     const all = this.jobs.reduce((sum, { bad }) => sum + (bad?.length ?? 0), 0);
-    $("found").hidden = !all;
+    $("found").hidden = false;
     const more = all - $("bad").rows.length + 1;
     $("more").textContent = more > 0 ? `${more} more: in the report` : "";
-  }
-
-  // Lists what was not looked at.
-  miss(what, why) {
-    const most = 20, list = $("missed").querySelector("ul");
-    $("missed").hidden = false;
-    this.missed = (this.missed ?? 0) + 1;
-    if (this.missed <= most) {
-      const item = list.appendChild(document.createElement("li"));
-      item.appendChild(document.createElement("b")).textContent = what;
-      item.append(`: ${why}`);
-    } else {
-      list.dataset.more = `${this.missed - most} more: in the report`;
-    }
   }
 
   async instance(files, several) {
@@ -151,12 +116,12 @@ class Run {
     this.workers = await Promise.all(
       Array.from({ length: cores }, () => this.instance(files, several)),
     );
-    const paths = await this.desk.call("paths"), some = groups(paths, files);
+    const paths = await this.desk.call("paths"), count = paths.length;
     this.begun = performance.now();
     const tasks = [];
     await this.all_of(async (worker) => {
-      while (some.length) {
-        for (const job of await worker.call("plan", some.shift())) {
+      while (paths.length) {
+        for (const job of await worker.call("plan", paths.splice(0, 16))) {
           this.jobs.push(Object.assign(job, { left: job.tasks.length, bytes: 0 }));
           for (const [bytes, pieces] of job.tasks) {
             job.bytes += bytes;
@@ -166,7 +131,7 @@ class Run {
           delete job.tasks;
           if (!job.left) this.merge(job);
         }
-        this.show("Reading files", this.jobs.length, paths.length, (count) => count);
+        this.show("Reading files", this.jobs.length, count, (files) => files);
       }
     });
     this.begun = performance.now();
@@ -271,11 +236,10 @@ class Run {
   }
 }
 
-// The coordinate of the first bad number of a tensor.
+// The coordinate of the first NaN of a tensor, or of the first infinity.
 function place({ nan, pos_inf, neg_inf }) {
-  const firsts = [nan, pos_inf, neg_inf].map((kind) => kind?.first?.coordinate).filter(Boolean);
-  firsts.sort((a, b) => a.map((index, axis) => index - b[axis]).find(Boolean) ?? 0);
-  return firsts.length ? `[${firsts[0].join(", ")}]` : "";
+  const { first } = [nan, pos_inf, neg_inf].find((kind) => kind?.first) ?? {};
+  return first ? `[${first.coordinate.join(", ")}]` : "";
 }
 
 async function start(files) {
@@ -283,11 +247,8 @@ async function start(files) {
   run?.desk?.end(STOPPED);
   const own = run = new Run();
   for (const id of ["found", "missed", "saves", "details", "rules"]) $(id).hidden = true;
-  for (const id of ["numbers", "rules-found", "more", "far"]) $(id).replaceChildren();
+  for (const id of ["numbers", "rules-found", "more", "far", "reasons"]) $(id).replaceChildren();
   for (const body of [...$("bad").tBodies]) body.remove();
-  const missed = $("missed").querySelector("ul");
-  missed.replaceChildren();
-  delete missed.dataset.more;
   $("said").textContent = "Reading files";
   $("run").hidden = false;
   const several = files.length > 1 || files.some(([path]) => path.includes("/"));
@@ -298,6 +259,12 @@ async function start(files) {
     if (own.is_stopped) $("said").textContent += ` ${await own.untilStop()}`;
     await own.desk.call("end");
     const [, answer, line] = await own.desk.call("summary", seconds);
+    const missed = await own.desk.call("missed"), more = missed.length - MOST_REASONS;
+    $("missed").hidden = !missed.length;
+    if (more > 0) missed.splice(MOST_REASONS, more, `${more} more: in the report`);
+    for (const text of missed) {
+      $("reasons").appendChild(document.createElement("li")).textContent = text;
+    }
     const broken = failure ? `The check broke off: ${failure.message}. ` : "";
     if (!own.is_stopped) {
       $("said").textContent = `${broken}${answer}.`;
@@ -307,7 +274,8 @@ async function start(files) {
       $("numbers").innerHTML = `<h2>Numbers</h2>${numbers}`;
       $("rules-found").innerHTML = rules;
       $("rules-count").textContent = `Rules of models: ${rules ? count : "nothing was found"}`;
-      $("rules").hidden = !!failure;
+      // Rules that were not asked of each file have no all-clear.
+      $("rules").hidden = !rules && (failure || missed.length > 0);
       $("found").hidden = true;
       $("details").hidden = false;
       activate();

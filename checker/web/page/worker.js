@@ -104,7 +104,7 @@ const calls = {
     merge(path, plan ?? new Uint8Array(), plan ? found : [])),
   places: (plan, found) => places(plan, found, (progress) => postMessage({ progress })),
   addPlaces: (all) => all.forEach((file) => addPlaces(...file)),
-  paths, soFar, end, json, findings, html, body, summary,
+  paths, soFar, end, missed, json, findings, html, body, summary,
 };
 let before = Promise.resolve();
 onmessage = ({ data: [name, ...values] }) => before = before.then(async () => {

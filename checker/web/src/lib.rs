@@ -130,6 +130,12 @@ pub fn end() {
     Run::with(|run| run.end(&paths));
 }
 
+/// What was not looked at, with the reasons, after [`end`].
+#[wasm_bindgen]
+pub fn missed() -> Vec<String> {
+    Run::with(|run| run.missed())
+}
+
 /// The report as JSON: that of `nonfinite check --json`.
 #[wasm_bindgen]
 pub fn json() -> String {

@@ -14,6 +14,7 @@ use nonfinite_check::lint::{self, Finding, Linter};
 use nonfinite_check::work::{self, Plan, PlannedPiece, Tallies};
 use nonfinite_check::{Error, Observer, Options, Report, formats};
 use nonfinite_report::html::{self, Checked};
+use nonfinite_report::lines::{Complaint, not_looked_at};
 use nonfinite_report::searched::{Searched, is_version_control};
 use nonfinite_report::summary::Summary;
 use wasm_bindgen::JsValue;
@@ -167,6 +168,14 @@ impl Run {
         self.findings = is_whole.then(|| linter.findings());
     }
 
+    pub(crate) fn missed(&self) -> Vec<String> {
+        let missed = self.files.iter().flat_map(|(path, result)| match result {
+            Ok(report) => not_looked_at(path, report).collect(),
+            Err(error) => vec![Complaint { path, error }.to_string()],
+        });
+        missed.collect()
+    }
+
     pub(crate) fn json(&self) -> String {
         json::document(&self.files, &self.searched.no_format, Listed::All)
     }
@@ -187,10 +196,12 @@ impl Run {
         }
     }
 
-    /// The numbers and the rules as HTML, and how many findings there are.
+    /// The numbers and the rules as HTML, and how many findings there are. The rule `nonfinite` is
+    /// left out, since the numbers say the same.
     pub(crate) fn body(&self) -> Vec<String> {
-        let rules = self.findings.as_ref().map(|findings| html::rules(findings, &self.files));
-        let (count, rules) = rules.unwrap_or_default();
+        let of_rules = self.findings.iter().flatten().filter(|found| found.rule.id != "nonfinite");
+        let of_rules: Vec<_> = of_rules.cloned().collect();
+        let (count, rules) = html::rules(&of_rules, &self.files);
         vec![html::body(&self.files), rules, count]
     }
 

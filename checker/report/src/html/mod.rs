@@ -17,7 +17,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use nonfinite_check::lint::{Finding, Severity};
-use nonfinite_check::{Error, LookedAt, Report, TensorReport};
+use nonfinite_check::{Error, LookedAt, Report, TensorReport, Totals};
 
 use text::{Budget, escaped};
 
@@ -221,7 +221,7 @@ impl Page {
                 format!("<h2>{path}</h2>\n<p>This file could not be checked: {why}\n")
             }
             Ok(report) => {
-                let tensors = report.tensors.len();
+                let tensors = Totals::of([report]).tensors;
                 let unreadable = report.tensors.iter();
                 let unreadable = unreadable.filter(|tensor| tensor.looked_at.is_missing()).count();
                 let format = report.format.name();
