@@ -2,8 +2,8 @@
 // Behind the JavaScript of wasm-bindgen: the calls of the page, one after the other.
 const reader = new FileReaderSync();
 const blobs = new Map();
-// Bytes of the beginning of a file that are read before it is planned. Shorter files are checked
-// at once.
+// Bytes of the beginning of a file that are read before the file is planned. A file of about so many
+// bytes is checked at once.
 const HEAD = 1 << 20;
 let buffer = new ArrayBuffer(1 << 20);
 // Whether streams are used, the stream that was read last, and where it goes on.
@@ -59,7 +59,8 @@ function planned({ path, head }) {
   const [bytes, ...pieces] = plan(path), { size } = blobs.get(path);
   const job = { path, plan: bytes, tasks: [], found: [], is_bad: false };
   for (let at = 0; at < pieces.length; at += 2) job.tasks.push([pieces[at], pieces[at + 1]]);
-  if (size > HEAD) return job;
+  // The index of a set is short, and its shards are not.
+  if (size + job.tasks.reduce((sum, [bytes]) => sum + bytes, 0) > 2 * HEAD) return job;
   // The desk need not read a small file again.
   if (size < HEAD >> 4) job.head = head;
   try {
