@@ -228,7 +228,15 @@ def pieces(page, program, folder):
     safetensors(folder / "pieces.safetensors", tensors)
     page.choose([folder / "pieces.safetensors"])
     compare(page, program, folder, ["pieces.safetensors"])
-    print("32 MB in pieces: as the command")
+    shards = folder / "shards"
+    shards.mkdir()
+    for number, tensor in enumerate(tensors):
+        safetensors(shards / f"{number}.safetensors", [tensor])
+    index = {tensor[0]: f"{number}.safetensors" for number, tensor in enumerate(tensors)}
+    (shards / "model.safetensors.index.json").write_text(json.dumps({"weight_map": index}))
+    page.choose([shards], folder=True)
+    compare(page, program, folder, ["shards"])
+    print("32 MB in pieces, in a file and in shards: as the command")
 
 
 def large(page, folder):
