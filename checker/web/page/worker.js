@@ -2,7 +2,7 @@
 // Behind the JavaScript of wasm-bindgen: the calls of the page, one after the other.
 const reader = new FileReaderSync();
 const blobs = new Map();
-// Bytes of the beginning of a file that are read before it is planned. A file of about so many bytes
+// Bytes of the beginning of a file that are read before it is planned. A file that is about as short
 // is checked at once.
 const HEAD = 1 << 20;
 let buffer = new ArrayBuffer(1 << 20);
