@@ -2,8 +2,8 @@
 // Behind the JavaScript of wasm-bindgen: the calls of the page, one after the other.
 const reader = new FileReaderSync();
 const blobs = new Map();
-// Bytes of the beginning of a file that are read before it is planned. A file that is about as short
-// is checked at once.
+// Bytes of the beginning of a file that are read before it is planned. A file that is as short is
+// checked at once.
 const HEAD = 1 << 20;
 let buffer = new ArrayBuffer(1 << 20);
 // Whether streams are used, the stream that was read last, and where it goes on.
