@@ -4,11 +4,12 @@
 //! pieces. [`check_pieces`] makes the tallies of some of them. [`merge`] makes the report, the same
 //! as that of [`check_file`](crate::check_file) without [`places`](crate::TensorReport::places),
 //! and verifies the checksums. [`Linter::merge`](crate::lint::Linter::merge) takes the place of
-//! [`merge`] for the rules of lint. [`Linter::places`](crate::lint::Linter::places) finds the places.
+//! [`merge`] for the rules of lint, and [`Linter::places`](crate::lint::Linter::places) finds the
+//! places.
 //!
 //! Instances of WebAssembly share no memory, so plans, pieces and tallies can be serialised with
-//! serde, in any form that keeps integers of 64 bits, such as postcard or JSON. They are not checked again: the
-//! instances of a page trust each other.
+//! serde, in any form that keeps integers of 64 bits, such as postcard or JSON. They are not checked
+//! again: the instances of a page trust each other.
 //!
 //! ```
 //! use std::num::NonZeroUsize;

@@ -258,8 +258,8 @@ fn sample() {
          1 NaN, 1 +Inf, 1 -Inf, first NaN at [2, 2], +Inf at [2, 0], -Inf at [2, 1]",
         "sample.npy: <f4 [3, 4, 5]: \
          1 NaN, 0 +Inf, 1 -Inf, first NaN at [2, 0, 4], -Inf at [1, 1, 2]",
-        "7 of 11 tensors hold NaN or infinity; the first is scale in sample.safetensors, at [1, 4]. \
-         Checked 492 elements, 1569 bytes; skipped 1 without floats, 1 always finite",
+        "7 of 11 tensors hold NaN or infinity; the first is scale in sample.safetensors, \
+         at [1, 4]. Checked 492 elements, 1569 bytes; skipped 1 without floats, 1 always finite",
     ];
     let run = check(&["sample.safetensors", "sample.npy", "clean.npy"]);
     assert_eq!((run.status, run.err.as_str()), (1, ""));

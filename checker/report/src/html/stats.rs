@@ -8,7 +8,8 @@ use super::text::{Budget, breakable, escaped};
 use crate::lines::{count, place};
 use crate::natural;
 
-const HEAD: &str = "<details><summary>Finite numbers of each tensor</summary>\n<div class=wide tabindex=0 role=region \
+const HEAD: &str = "<details><summary>Finite numbers of each tensor</summary>\n\
+    <div class=wide tabindex=0 role=region \
     aria-label=\"Finite numbers\"><table class=numbers><thead><tr><th scope=col>tensor\
     <th scope=col>min<th scope=col>max<th scope=col>max |x| at<th scope=col>zeros\
     <th scope=col>subnormal<tbody>\n";
