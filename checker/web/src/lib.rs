@@ -1,9 +1,10 @@
 //! The checker for JavaScript: for the page in `page/`, and for the npm package `nonfinite`.
 //!
-//! The page has several instances of this module, each in a worker of its own. All of them plan
-//! files ([`plan`]) and check pieces ([`check_pieces`]). One puts the tallies together and applies
-//! the rules ([`merge`], [`end`]). The others read bad tensors again for their maps ([`places`]). Each instance reads bytes by functions that JavaScript gives ([`add_file`]),
-//! unless JavaScript has read them ahead ([`begin_ahead`]).
+//! The page has several instances of this module, each in a worker of its own. Most of them plan
+//! files ([`plan`]), check pieces ([`check_pieces`]), and read bad tensors again for their maps
+//! ([`places`]). One puts the tallies together and applies the rules ([`merge`], [`end`]). Each
+//! instance reads bytes by functions that JavaScript gives ([`add_file`]), unless JavaScript has
+//! read them ahead ([`begin_ahead`]).
 
 mod files;
 pub mod numbers;

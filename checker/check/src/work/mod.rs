@@ -8,8 +8,8 @@
 //! places.
 //!
 //! Instances of WebAssembly share no memory, so plans, pieces and tallies can be serialised with
-//! serde, in any form that keeps integers of 64 bits, such as postcard or JSON. They are not checked
-//! again: the instances of a page trust each other.
+//! serde, in any form that keeps integers of 64 bits, such as postcard or JSON. They are not
+//! checked again: the instances of a page trust each other.
 //!
 //! ```
 //! use std::num::NonZeroUsize;
