@@ -1,12 +1,13 @@
 //! The bits of elements, in the byte order of the machine.
 
-/// The bits of the elements of `x`. Those of 2 and 4 bytes are read as integers: for wasm, LLVM
+/// The bits of the elements of `x`. Those of 2, 4 and 8 bytes are read as integers: for wasm, LLVM
 /// joins the shifts of [`read`] only after it has made vectors of single bytes.
 #[inline(always)]
 pub(crate) fn elements<const W: usize>(x: &[u8]) -> impl DoubleEndedIterator<Item = u64> + '_ {
     x.as_chunks::<W>().0.iter().map(|element| match W {
         2 => element.first_chunk().map_or(0, |&bytes| u16::from_ne_bytes(bytes).into()),
         4 => element.first_chunk().map_or(0, |&bytes| u32::from_ne_bytes(bytes).into()),
+        8 => element.first_chunk().map_or(0, |&bytes| u64::from_ne_bytes(bytes)),
         _ => read(element),
     })
 }
