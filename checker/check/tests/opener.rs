@@ -62,7 +62,7 @@ fn files_of_a_program() {
     let mut linter = Linter::new(options.clone());
     let mut plan = linter.plan("model/two.safetensors", most).expect("a plan");
     let found = work::check_pieces(&plan.take_pieces(), &options).expect("tallies");
-    let merged = work::merge(&plan, [found], &options).expect("a report");
+    let merged = linter.merge(&plan, [found]).expect("a report");
     assert_eq!(merged.tensors[0].found.nan.count, 1);
     let report = check_file(index, &options).expect("a report");
     assert_eq!(Linter::new(options.clone()).check(index).expect("a report").tensors.len(), 2);

@@ -159,7 +159,8 @@ impl Linter {
     /// the header of the file again. The report has no places: [`Linter::places`] finds them.
     ///
     /// # Errors
-    /// Those of [`work::merge`].
+    /// [`work::Error::NotOnce`] unless every part of every tensor and checksum is there once, and
+    /// [`work::Error::Check`] if a checksum is wrong or the file has changed.
     pub fn merge(
         &mut self,
         plan: &Plan,
@@ -174,7 +175,7 @@ impl Linter {
     /// [`Report::add_places`] of the report of [`Linter::merge`]. Reads these tensors again.
     ///
     /// # Errors
-    /// Those of [`work::merge`].
+    /// Those of [`Linter::merge`].
     pub fn places(
         &mut self,
         plan: &Plan,

@@ -1,11 +1,11 @@
 //! The unit of work of the page in a browser: a file in pieces, which its workers check.
 //!
 //! [`Linter::plan`](crate::lint::Linter::plan) reads the header of a file and cuts its data into
-//! pieces. [`check_pieces`] makes the tallies of some of them. [`merge`] makes the report, the same
-//! as that of [`check_file`](crate::check_file) without [`places`](crate::TensorReport::places),
-//! and verifies the checksums. [`Linter::merge`](crate::lint::Linter::merge) takes the place of
-//! [`merge`] for the rules of lint, and [`Linter::places`](crate::lint::Linter::places) finds the
-//! places.
+//! pieces. [`check_pieces`] makes the tallies of some of them, and [`so_far`] says what they found.
+//! [`Linter::merge`](crate::lint::Linter::merge) verifies the checksums and makes the report, the
+//! same as that of [`Linter::check`](crate::lint::Linter::check) without
+//! [`places`](crate::TensorReport::places). [`Linter::places`](crate::lint::Linter::places) finds
+//! the places.
 //!
 //! Instances of WebAssembly share no memory, so plans, pieces and tallies can be serialised with
 //! serde, in any form that keeps integers of 64 bits, such as postcard or JSON. They are not
@@ -30,7 +30,7 @@
 //! let sent = serde_json::to_string(&plan.take_pieces())?;
 //! let pieces: Vec<work::PlannedPiece> = serde_json::from_str(&sent)?;
 //! let found = serde_json::to_string(&work::check_pieces(&pieces, &options)?)?;
-//! let report = work::merge(&plan, [serde_json::from_str(&found)?], &options)?;
+//! let report = Linter::new(options).merge(&plan, [serde_json::from_str(&found)?])?;
 //! assert_eq!(report.tensors[0].found.nan.count, 1);
 //! # std::fs::remove_file(&path)?;
 //! # Ok(())
@@ -85,27 +85,8 @@ impl Tallies {
     }
 }
 
-/// Makes the report on a file from the tallies of all of its pieces. The plan need not hold the
-/// pieces.
-///
-/// Of the options, only `fail_on` and `allow` are used. The report has no
-/// [`places`](crate::TensorReport::places), whatever the options say: places take a second scan of
-/// the file.
-///
-/// # Errors
-/// [`Error::NotOnce`] unless every part of every tensor and checksum is there once, and
-/// [`Error::Check`] if a checksum of the file is wrong.
-pub fn merge(
-    plan: &Plan,
-    tallies: impl IntoIterator<Item = Tallies>,
-    options: &Options,
-) -> Result<Report, Error> {
-    let (tallies, damaged) = tensor_tallies(plan, tallies)?;
-    report(plan, tallies.into_iter().enumerate(), damaged, options)
-}
-
-/// The tensors of a file in which NaN or infinities were found, as far as these tallies go. As
-/// [`merge`] otherwise.
+/// The tensors of a file in which NaN or infinities were found, as far as these tallies go. The plan
+/// need not hold the pieces. Of the options, only `fail_on` and `allow` are used.
 ///
 /// # Errors
 /// [`Error::NotOnce`] if a part of a tensor is in two tallies.
@@ -114,26 +95,14 @@ pub fn so_far(
     tallies: impl IntoIterator<Item = Tallies>,
     options: &Options,
 ) -> Result<Report, Error> {
+    let format = FileFormat::by_name(&plan.format).ok_or_else(unknown)?;
     let bad = merged(tallies)?.into_iter().filter_map(|(of, tally)| match of {
-        Target::Tensor(index) if tally.numbers.is_bad() => Some((index, tally)),
+        Target::Tensor(index) if tally.numbers.is_bad() => {
+            Some((plan.tensors.get(index)?.0.clone(), tally.numbers))
+        }
         Target::Tensor(_) | Target::Checksum(_) => None,
     });
-    report(plan, bad, Vec::new(), options)
-}
-
-/// The report on tensors of a plan, by their indices.
-fn report(
-    plan: &Plan,
-    tallies: impl Iterator<Item = (usize, TargetTally)>,
-    damaged: Vec<FullDescription>,
-    options: &Options,
-) -> Result<Report, Error> {
-    let format = FileFormat::by_name(&plan.format).ok_or_else(unknown)?;
-    let options =
-        &Options { stats: plan.asked.stats, max_abs: plan.asked.max_abs(), ..options.clone() };
-    let tensors = tallies
-        .filter_map(|(index, tally)| Some((plan.tensors.get(index)?.0.clone(), tally.numbers)));
-    Ok(Report::new(format, tensors, BTreeMap::new(), damaged, plan.other_files.clone(), options))
+    Ok(Report::new(format, bad, BTreeMap::new(), Vec::new(), plan.other_files.clone(), options))
 }
 
 /// The tally of each target that is in these.
@@ -152,7 +121,7 @@ fn merged(
 /// The tally of each tensor of the plan, and the parts of other files whose checksum is wrong.
 ///
 /// # Errors
-/// As [`merge`].
+/// Those of [`Linter::merge`](crate::lint::Linter::merge).
 pub(crate) fn tensor_tallies(
     plan: &Plan,
     tallies: impl IntoIterator<Item = Tallies>,

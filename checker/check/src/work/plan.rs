@@ -146,7 +146,7 @@ impl Plan {
     }
 
     /// Takes the pieces out of the plan. The plan without them is enough for
-    /// [`merge`](super::merge).
+    /// [`Linter::merge`](crate::lint::Linter::merge).
     #[must_use]
     pub fn take_pieces(&mut self) -> Vec<PlannedPiece> {
         std::mem::take(&mut self.pieces)

@@ -47,6 +47,15 @@ pub(crate) fn tallies(
     Ok(found)
 }
 
+/// The report by the tallies of all pieces of a plan.
+pub(crate) fn merge(
+    plan: &Plan,
+    found: Vec<Tallies>,
+    options: &Options,
+) -> Result<Report, work::Error> {
+    Linter::new(options.clone()).merge(plan, found)
+}
+
 /// The report of a file that is checked in pieces. It has statistics, since a linter makes plans.
 pub(crate) fn report_of_pieces(
     path: &str,
@@ -64,7 +73,7 @@ pub(crate) fn report_of_pieces(
     let plan = Linter::new(options.clone()).plan(path, most).map_err(unwrap)?;
     let mut plan: Plan = sent(&plan);
     let found = tallies(plan.take_pieces(), random).map_err(unwrap)?;
-    work::merge(&plan, found, options).map_err(unwrap)
+    merge(&plan, found, options).map_err(unwrap)
 }
 
 /// Asserts that a file has the report of its check if it is checked in pieces, except for places,

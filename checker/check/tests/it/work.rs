@@ -5,11 +5,11 @@ use std::fs::{self, File};
 use std::num::NonZeroUsize;
 
 use nonfinite_check::lint::Linter;
-use nonfinite_check::work::{self, Plan, PlannedPiece, check_pieces, merge, so_far};
+use nonfinite_check::work::{self, Plan, PlannedPiece, check_pieces, so_far};
 use nonfinite_check::{Error, Options, check_file};
 use tempfile::TempDir;
 
-use crate::pieces::{Random, assert_same_elsewhere, tallies};
+use crate::pieces::{Random, assert_same_elsewhere, merge, tallies};
 use crate::write::{Entry, gguf, npy, safetensors, safetensors_text};
 use crate::zip::{zip, zip_with};
 
@@ -162,21 +162,9 @@ fn pieces_of_two_files() {
         "{files:?}"
     );
     let found = check_pieces(&pieces, &options).unwrap();
-    let report = merge(&plan, [found], &options).unwrap();
+    let report = merge(&plan, vec![found], &options).unwrap();
     assert_eq!(report, check_file(&index, &options).unwrap());
     assert_eq!(report.tensors.iter().map(|tensor| tensor.found.nan.count).sum::<u64>(), 100);
-}
-
-/// What is asked about finite numbers is an option of the plan, whatever the options of the merge.
-#[test]
-fn options_of_the_plan_count() {
-    let numbers = [1.0f32, 5.0].map(f32::to_le_bytes).concat();
-    let (_folder, path) = file("x.npy", &npy("<f4", &[2], false, &numbers));
-    let options = Options { stats: true, max_abs: Some(2.0), ..Options::default() };
-    let mut plan = plan(&path, 1 << 20, &options);
-    let found = check_pieces(&plan.take_pieces(), &Options::default()).unwrap();
-    let report = merge(&plan, [found], &Options::default()).unwrap();
-    assert_eq!(report, check_file(path.as_ref(), &options).unwrap());
 }
 
 /// Checksums are cut into pieces as well, and those of the pieces add up.
@@ -195,7 +183,7 @@ fn checksums_of_stored_members() {
     let pieces = all.take_pieces();
     assert_eq!(pieces.len(), 8);
     let most = check_pieces(&pieces[..7], &options).unwrap();
-    let merged = merge(&all, [most], &options);
+    let merged = merge(&all, vec![most], &options);
     assert!(matches!(merged, Err(work::Error::NotOnce)), "{merged:?}");
 
     let start = good.windows(zeros.len()).position(|bytes| bytes == zeros).unwrap();
@@ -217,16 +205,16 @@ fn checksums_of_stored_members() {
 fn checksums_of_no_bytes() {
     let mut bytes = zip(&[("none", b"")]);
     let options = Options::default();
-    let plan_of = |bytes: &[u8]| {
+    let merged = |bytes: &[u8]| {
         let (_folder, path) = file("x.npz", bytes);
-        plan(&path, 1, &options)
+        merge(&plan(&path, 1, &options), Vec::new(), &options)
     };
-    merge(&plan_of(&bytes), [], &options).unwrap();
+    merged(&bytes).unwrap();
     for (signature, offset) in [(b"PK\x03\x04", 14), (b"PK\x01\x02", 16)] {
         let place = bytes.windows(4).position(|four| four == signature).unwrap();
         bytes[place + offset] ^= 1;
     }
-    match merge(&plan_of(&bytes), [], &options) {
+    match merged(&bytes) {
         Err(work::Error::Check(Error::Checksum { name })) => assert_eq!(name, "none"),
         other => panic!("{other:?}"),
     }
