@@ -1,11 +1,8 @@
 /** A typed array of floating-point numbers, or of their bits with the format named. */
-export type Elements = ArrayBufferView;
+export type Elements = Exclude<ArrayBufferView, DataView>;
 
 /** A tensor of onnxruntime-web or onnxruntime-node. */
-export interface Tensor {
-  readonly type: string;
-  readonly data: unknown;
-}
+export type Tensor = { readonly type: string; readonly data: unknown };
 
 /** The format of elements: "f16", "bf16", "f32", "f64", "f8e4m3fn" and others of the crate. It is
  * known for Float16Array, Float32Array, Float64Array and tensors of these types. */
@@ -16,16 +13,9 @@ export type Predicate =
   "nan" | "inf" | "+inf" | "-inf" | "finite" | "non-finite" | "nan or +inf";
 
 /** How many there are, and the index of the first, or -1. */
-export interface Occurrences {
-  count: number;
-  first: number;
-}
+export type Occurrences = { count: number; first: number };
 
-export interface Census {
-  nan: Occurrences;
-  posInf: Occurrences;
-  negInf: Occurrences;
-}
+export type Census = Record<"nan" | "posInf" | "negInf", Occurrences>;
 
 /** The report of a file: an element of `files` in the output of `nonfinite check --json`. */
 export interface Report {
@@ -38,16 +28,14 @@ export interface Report {
   /** Why the file could not be checked. */
   error: string | null;
   tensors: Array<{
-    name: string | null;
-    dtype: string;
-    shape: number[];
-    bad: string[];
-    [field: string]: unknown;
-  }>;
+    name: string | null; dtype: string; shape: number[]; bad: string[]; [field: string]: unknown }>;
   [field: string]: unknown;
 }
 
-/** Whether all elements are finite. Throws if the format is not known. */
+/** Starts the .wasm, before all else; Node.js does so itself. `source` is its address (default:
+ * beside this file), its bytes, a `Response` or a `WebAssembly.Module`. */
+export function init(source?: string | URL | object): Promise<void>;
+/** Whether all elements are finite. Throws a TypeError for wrong arguments, as the others do. */
 export function allFinite(input: Elements | Tensor, format?: Format): boolean;
 /** The index of the first element for which the predicate holds (default: "non-finite"), or -1. */
 export function position(

@@ -1,6 +1,7 @@
 // Questions to the installed package.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { allFinite, census, check, count, position } from "nonfinite";
 import { Tensor } from "onnxruntime-web";
 
@@ -27,10 +28,34 @@ assert.equal(allFinite(new Float32Array([NaN, 1, 2]).subarray(1)), true);
 assert.equal(position(new Uint16Array([0x3f80, 0x7f80]), "inf", "bf16"), 1);
 assert.equal(position(new Uint16Array([0x3c00, 0x7f80]), "nan", "f16"), 1);
 assert.equal(count(new Uint8Array([0x7f, 0xff, 0x38]), "nan", "f8e4m3fn"), 2);
-assert.throws(() => allFinite(new Uint16Array(2)), /Uint16Array: name the format/);
-assert.throws(() => allFinite(new Float32Array(2), "f99"), /f99/);
-assert.throws(() => count(new Float32Array(2), "odd"), /odd/);
-assert.throws(() => allFinite([1, 2]), TypeError);
+const f32 = new Float32Array(2);
+for (const [message, ...of] of [
+  [/Uint16Array: name the format/, new Uint16Array(2)],
+  [/format: f99/, f32, "f99"], [/format: 7/, f32, 7], [/Float32Array is not bf16/, f32, "bf16"],
+  [/3 bytes are no whole bf16/, new Uint8Array(3), "bf16"], [/Array. is neither/, [1, 2]],
+]) assert.throws(() => allFinite(...of), { name: "TypeError", message });
+for (const [message, odd] of [[/predicate: odd/, "odd"], [/predicate: 7/, 7]]) {
+  assert.throws(() => count(f32, odd), { name: "TypeError", message });
+}
+await assert.rejects(check("no blob"), TypeError);
+assert.equal(createRequire(import.meta.url)("nonfinite").allFinite, allFinite);
+
+// Arrays go in parts. This asks at the borders of all parts of whole 16 KiB, also by bytes.
+const cases = { f32: [Float32Array, NaN], f64: [Float64Array, NaN], bf16: [Uint16Array, 0x7fc0] };
+for (const [format, [Type, nan]] of Object.entries(cases)) {
+  const step = 16384 / Type.BYTES_PER_ELEMENT, array = new Type(10 * step + 1);
+  for (let at = step - 1; at < array.length; at += at % step ? 1 : step - 1) {
+    array[at] = nan;
+    assert.deepEqual(census(array, format).nan, { count: 1, first: at });
+    assert.equal(position(new Uint8Array(array.buffer), "nan", format), at);
+    array[at] = 0;
+  }
+}
+assert.equal(count(new Uint8Array(1e6).fill(0xff), "finite", "f4e2m1fn"), 1e6);
+// 2.2 GB take no memory besides their own.
+const long = new Float32Array(5.5e8).fill(NaN, 5.5e8 - 1), before = process.memoryUsage().rss;
+assert.deepEqual(census(long).nan, { count: 1, first: 5.5e8 - 1 });
+assert.ok(process.memoryUsage().rss - before < 20e6);
 
 const logits = new Tensor("float32", new Float32Array([1, NaN, Infinity, 4]), [2, 2]);
 assert.deepEqual([allFinite(logits), position(logits, "inf"), count(logits)], [false, 2, 2]);
@@ -44,4 +69,5 @@ assert.ok(sample.tensors.some((tensor) => tensor.bad.includes("nan") && tensor.w
 const text = await check(new Blob(["no model"]));
 assert.match(text.error, /not a file of a known format/);
 assert.equal((await check(new Blob([]))).error, "is empty");
+assert.equal(position(f32), -1); // after the memory has grown
 console.log("npm: the installed package answers, with the tensors of onnxruntime-web");

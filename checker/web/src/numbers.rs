@@ -1,67 +1,68 @@
-//! Questions about arrays of numbers, for the npm package.
+//! Questions about arrays of numbers, for the npm package. The memory of a module never shrinks, so
+//! JavaScript copies arrays in parts into one buffer here, and puts the answers together.
 
-use js_sys::{Object, Reflect};
+use std::cell::RefCell;
+
+use js_sys::Uint8Array;
+use js_sys::WebAssembly::Memory;
 use nonfinite::{Format, Predicate, TensorView};
-use wasm_bindgen::prelude::{JsError, JsValue, wasm_bindgen};
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::wasm_bindgen;
 
-fn view<'a>(bytes: &'a [u8], format: &str) -> Result<TensorView<'a>, JsError> {
-    let format: Format = format.parse()?;
-    Ok(TensorView::from_bytes(bytes, format)?)
+/// Bytes of the buffer: whole elements of every format. 16 KiB to 1 MiB are as fast.
+const LENGTH: usize = 64 << 10;
+
+/// Aligned for arrays of every type.
+#[repr(align(64))]
+struct Buffer([u8; LENGTH]);
+
+thread_local! {
+    static BUFFER: RefCell<Buffer> = const { RefCell::new(Buffer([0; LENGTH])) };
 }
 
-fn predicate(name: &str) -> Result<Predicate, JsError> {
-    let predicate = name.parse()?;
-    if Predicate::ALL.contains(&predicate) {
-        Ok(predicate)
-    } else {
-        Err(JsError::new("a threshold is not taken"))
-    }
+/// The buffer as JavaScript sees it, until the memory of the module grows.
+#[wasm_bindgen(js_name = partBuffer)]
+pub fn part_buffer() -> Uint8Array {
+    let start = BUFFER.with_borrow_mut(|buffer| buffer.0.as_mut_ptr() as u32);
+    let memory: Memory = wasm_bindgen::memory().unchecked_into();
+    Uint8Array::new_with_byte_offset_and_length(&memory.buffer(), start, LENGTH as u32)
 }
 
-/// Whether all elements are finite.
-///
-/// # Errors
-/// For a format that is not known, and bytes that are no whole elements.
-#[wasm_bindgen(js_name = allFinite)]
-pub fn all_finite(bytes: &[u8], format: &str) -> Result<bool, JsError> {
-    Ok(view(bytes, format)?.all(Predicate::Finite))
+/// The number that questions know a format by. Nothing if no format has this name.
+#[wasm_bindgen(js_name = formatOf)]
+pub fn format_of(name: &str) -> Option<usize> {
+    Format::ALL.iter().position(|format| name.parse() == Ok(*format))
 }
 
-/// The index of the first element for which the predicate holds, or -1.
-///
-/// # Errors
-/// As [`all_finite`], and for a predicate that is not known.
+/// The number that questions know a predicate by. Nothing if no predicate has this name.
+#[wasm_bindgen(js_name = predicateOf)]
+pub fn predicate_of(name: &str) -> Option<usize> {
+    Predicate::ALL.iter().position(|predicate| name.parse() == Ok(*predicate))
+}
+
+/// The bytes of an element. Panics if no format has this number.
+#[wasm_bindgen(js_name = sizeOf)]
+pub fn size_of(format: usize) -> usize {
+    Format::ALL[format].size_in_bytes()
+}
+
+fn ask<T>(length: usize, format: usize, question: impl FnOnce(TensorView<'_>) -> T) -> T {
+    BUFFER.with_borrow(|buffer| {
+        let view = TensorView::from_bytes(&buffer.0[..length], Format::ALL[format]);
+        question(view.expect("JavaScript asks about whole elements"))
+    })
+}
+
+/// The index of the first element for which the predicate holds, in the buffer's first `length`
+/// bytes, or -1. Panics if these are no whole elements, and for numbers that are not known.
 #[wasm_bindgen]
-pub fn position(bytes: &[u8], format: &str, of: &str) -> Result<f64, JsError> {
-    Ok(view(bytes, format)?.position(predicate(of)?).map_or(-1.0, |index| index as f64))
+pub fn position(length: usize, format: usize, predicate: usize) -> f64 {
+    let found = ask(length, format, |view| view.position(Predicate::ALL[predicate]));
+    found.map_or(-1.0, |index| index as f64)
 }
 
-/// How many elements the predicate holds for.
-///
-/// # Errors
-/// As [`position`].
+/// How many elements there the predicate holds for. Panics as [`position`].
 #[wasm_bindgen]
-pub fn count(bytes: &[u8], format: &str, of: &str) -> Result<f64, JsError> {
-    Ok(view(bytes, format)?.count(predicate(of)?) as f64)
-}
-
-/// How many NaN, +Inf and -Inf there are, and the index of the first of each, or -1.
-///
-/// # Errors
-/// As [`all_finite`].
-#[wasm_bindgen]
-pub fn census(bytes: &[u8], format: &str) -> Result<Object, JsError> {
-    let census = view(bytes, format)?.census();
-    let object = Object::new();
-    for (name, found) in
-        [("nan", census.nan), ("posInf", census.pos_inf), ("negInf", census.neg_inf)]
-    {
-        let first = found.first.map_or(-1.0, |index| index as f64);
-        let pair = Object::new();
-        // A plain object takes any field.
-        let _ = Reflect::set(&pair, &"count".into(), &JsValue::from_f64(found.count as f64));
-        let _ = Reflect::set(&pair, &"first".into(), &JsValue::from_f64(first));
-        let _ = Reflect::set(&object, &name.into(), &pair);
-    }
-    Ok(object)
+pub fn count(length: usize, format: usize, predicate: usize) -> usize {
+    ask(length, format, |view| view.count(Predicate::ALL[predicate]))
 }
