@@ -9,7 +9,7 @@ const types = {}, sizes = [], formats = new Map(), predicates = new Map();
 
 function started() {
   try {
-    return wasm.buffer();
+    return wasm.partBuffer();
   } catch {
     throw new Error("nonfinite has not started: `await init()` comes first");
   }

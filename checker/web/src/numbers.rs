@@ -21,8 +21,8 @@ thread_local! {
 }
 
 /// The buffer as JavaScript sees it, until the memory of the module grows.
-#[wasm_bindgen]
-pub fn buffer() -> Uint8Array {
+#[wasm_bindgen(js_name = partBuffer)]
+pub fn part_buffer() -> Uint8Array {
     let start = BUFFER.with_borrow_mut(|buffer| buffer.0.as_mut_ptr() as u32);
     let memory: Memory = wasm_bindgen::memory().unchecked_into();
     Uint8Array::new_with_byte_offset_and_length(&memory.buffer(), start, LENGTH as u32)
