@@ -166,7 +166,7 @@ pub(crate) fn tally(
         };
         // Saturates: a column may claim any length without data.
         let seen = tensors.iter().enumerate().filter(is_seen);
-        let lengths = seen.map(|(_, tensor)| tensor.data.length() as u64);
+        let lengths = seen.map(|(_, tensor)| tensor.data.length());
         observer.started(lengths.fold(0, u64::saturating_add));
     }
     scan(source, tensors, checksums, kinds, options)

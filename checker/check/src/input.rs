@@ -70,8 +70,7 @@ pub(crate) fn prepared(
 ) -> Result<Contents, Error> {
     options.check_max_abs()?;
     let decoded = contents.tensors.iter().filter(|tensor| tensor.is_scanned());
-    let decoded =
-        decoded.fold(0u64, |all, tensor| all.saturating_add(tensor.data.decoded() as u64));
-    options.bound(decoded, source.length() as u64)?;
+    let decoded = decoded.fold(0u64, |all, tensor| all.saturating_add(tensor.data.decoded()));
+    options.bound(decoded, source.length())?;
     Ok(contents)
 }

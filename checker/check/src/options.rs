@@ -120,8 +120,8 @@ impl Options {
         policy::allows_large(&self.allow, name)
     }
 
-    pub(crate) fn advance(&self, bytes: usize) -> Result<(), Error> {
-        match self.observer.as_ref().map(|observer| observer.advanced(bytes as u64)) {
+    pub(crate) fn advance(&self, bytes: u64) -> Result<(), Error> {
+        match self.observer.as_ref().map(|observer| observer.advanced(bytes)) {
             Some(ControlFlow::Break(())) => Err(Error::Stopped),
             Some(ControlFlow::Continue(())) | None => Ok(()),
         }

@@ -88,9 +88,9 @@ pub struct TensorReport {
     /// The numbers that were looked at.
     pub looked_at: LookedAt,
     /// The number of elements.
-    pub elements: usize,
+    pub elements: u64,
     /// Bytes of its data.
-    pub bytes: usize,
+    pub bytes: u64,
     /// The count of NaN, +Inf and -Inf, and the place of the first of each kind.
     pub found: ByKind<KindReport>,
     /// The finite numbers that were looked at, if [`Options::stats`] asks for them. None for a
@@ -119,7 +119,7 @@ pub enum LookedAt {
     /// The scales of quantised blocks. Counts are numbers of scales.
     Scales {
         /// Elements in a block.
-        block: usize,
+        block: u64,
         /// The format of the scales.
         format: Format,
         /// The scales of a block.
@@ -262,22 +262,22 @@ fn extreme_of(tensor: &FullDescription, peak: Peak) -> Extreme {
     Extreme { value: peak.value, coordinate: tensor.coordinate(element), part }
 }
 
-fn first_of(tensor: &FullDescription, place: usize, bits: u64) -> First {
+fn first_of(tensor: &FullDescription, place: u64, bits: u64) -> First {
     let (format, element, part) = element_of(tensor, place);
     First { place, coordinate: tensor.coordinate(element), bits, format, part }
 }
 
 /// The format of the number at a place, the index of its element, and its part of the element.
-fn element_of(tensor: &FullDescription, place: usize) -> (Format, usize, Option<&'static str>) {
+fn element_of(tensor: &FullDescription, place: u64) -> (Format, u64, Option<&'static str>) {
     match tensor.content {
         Content::Floats { format, parts: 2, .. } => {
-            (format, place / 2, Some(["real", "imaginary"][place % 2]))
+            (format, place / 2, Some(if place.is_multiple_of(2) { "real" } else { "imaginary" }))
         }
         Content::Floats { format, .. } => (format, place, None),
         Content::Blocks { blocks, .. } => {
-            let per_block = blocks.scales.count().max(1);
+            let per_block = blocks.scales.count().max(1) as u64;
             let element = place / per_block * blocks.elements;
-            (blocks.format, element, Some(blocks.scales.name(place % per_block)))
+            (blocks.format, element, Some(blocks.scales.name((place % per_block) as usize)))
         }
         Content::AlwaysFinite
         | Content::NotFloat

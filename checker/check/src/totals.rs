@@ -14,9 +14,9 @@ pub struct Totals {
     /// Tensors that were looked at.
     pub tensors: usize,
     /// Their elements.
-    pub elements: usize,
+    pub elements: u64,
     /// Their bytes.
-    pub bytes: usize,
+    pub bytes: u64,
     /// The count of NaN, +Inf and -Inf in them, including allowed ones.
     #[serde(flatten)]
     pub found: ByKind<u64>,

@@ -30,11 +30,11 @@ fn bytes(path: &str) -> Option<Vec<u8>> {
 struct Owned(String, Vec<u8>);
 
 impl ReadAt for Owned {
-    fn length(&self) -> usize {
-        self.1.len()
+    fn length(&self) -> u64 {
+        self.1.len() as u64
     }
 
-    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
+    fn read_exact_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
         (&self.1[..]).read_exact_at(out, at)
     }
 

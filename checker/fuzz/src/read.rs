@@ -17,7 +17,7 @@ pub(crate) const FACTOR: usize = 512;
 /// inflater.
 pub(crate) const FIXED: usize = 512 << 10;
 /// The most bytes that a deflated byte can inflate to.
-const DEFLATE: usize = 1032;
+const DEFLATE: u64 = 1032;
 
 /// Further bytes for the places of bad numbers: a bit for each index, and the cells of a map.
 const PLACES: usize = (32 << 20) + (4 << 20);
@@ -91,7 +91,9 @@ fn options() -> Options {
 fn inflated(bytes: &[u8]) -> usize {
     let members = zip::read(bytes).map(|archive| archive.members).unwrap_or_default();
     let deflated = members.iter().filter(|member| member.method == Method::Deflated);
-    deflated.map(|member| member.size.min(DEFLATE * member.range.len())).sum()
+    let lengths =
+        deflated.map(|member| member.size.min(DEFLATE * (member.range.end - member.range.start)));
+    lengths.sum::<u64>() as usize
 }
 
 /// Runs a function, and compares the memory that it takes with the limit.
@@ -111,7 +113,7 @@ fn verify_places(report: &Report) {
         assert!(!places.statement(tensor.name.as_deref().unwrap_or_default()).is_empty());
         for axis in &places.axes {
             assert!(0 < axis.indices && axis.indices <= axis.extent);
-            let listed = axis.ranges.iter().map(|(first, last)| last - first + 1).sum::<usize>();
+            let listed = axis.ranges.iter().map(|(first, last)| last - first + 1).sum::<u64>();
             assert!(axis.ranges.is_empty() || listed == axis.indices);
         }
         if let Some(map) = &places.map {
@@ -123,7 +125,7 @@ fn verify_places(report: &Report) {
 
 fn verify(report: &Report) {
     for tensor in &report.tensors {
-        assert_eq!(tensor.shape.iter().product::<usize>(), tensor.elements);
+        assert_eq!(tensor.shape.iter().product::<u64>(), tensor.elements);
         let looked_at = matches!(tensor.looked_at, LookedAt::Values | LookedAt::Scales { .. });
         for finding in tensor.found.as_ref().into_array() {
             assert_eq!(finding.first.is_some(), finding.count > 0);

@@ -1,6 +1,6 @@
 //! The output as lines: a line for each bad tensor, and the summary.
 
-use std::fmt::{self, Write as _};
+use std::fmt::{self, Display, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -356,8 +356,8 @@ impl Summary {
 
 /// A number of things, such as `1 tensor` and `2 tensors`.
 #[must_use]
-pub fn count(number: usize, one: &str) -> String {
-    let s = if number == 1 { "" } else { "s" };
+pub fn count<N: Display + PartialEq + From<u8>>(number: N, one: &str) -> String {
+    let s = if number == 1.into() { "" } else { "s" };
     format!("{number} {one}{s}")
 }
 

@@ -44,7 +44,7 @@ impl Linted {
         let tensors = reports.flat_map(|report| &report.tensors);
         let looked_at = tensors.filter(|tensor| !tensor.looked_at.is_missing());
         (summary.totals.tensors, summary.totals.bytes) = looked_at
-            .fold((0, 0usize), |(all, sum), tensor| (all + 1, sum.saturating_add(tensor.bytes)));
+            .fold((0, 0u64), |(all, sum), tensor| (all + 1, sum.saturating_add(tensor.bytes)));
         let is_error = |finding: &&Finding| finding.severity == Severity::Error;
         (summary.totals.bad, summary.totals.masks) = (findings.iter().filter(is_error).count(), 0);
         // Files without a tensor are no all-clear.

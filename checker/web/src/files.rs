@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use js_sys::{Function, Uint8Array};
@@ -19,7 +19,7 @@ pub(crate) struct Files {
     /// By the path. Values of JavaScript do not leave their thread, so sources name them by it.
     by_path: BTreeMap<String, (f64, Function)>,
     /// Parts of files that JavaScript has read ahead: the path, the first byte, and the bytes.
-    ahead: Vec<(String, usize, Vec<u8>)>,
+    ahead: Vec<(String, u64, Vec<u8>)>,
 }
 
 thread_local! {
@@ -36,7 +36,7 @@ impl Files {
     }
 
     /// Begins a part that is read ahead.
-    pub(crate) fn begin_ahead(&mut self, path: String, at: usize, length: usize) {
+    pub(crate) fn begin_ahead(&mut self, path: String, at: u64, length: usize) {
         self.ahead.push((path, at, Vec::with_capacity(length)));
     }
 
@@ -54,10 +54,10 @@ impl Files {
     }
 
     /// Bytes that were read ahead. Returns whether all of them were.
-    fn read_ahead(&self, path: &str, out: &mut [u8], at: usize) -> bool {
+    fn read_ahead(&self, path: &str, out: &mut [u8], at: u64) -> bool {
         let bytes = self.ahead.iter().find_map(|(of, start, bytes)| {
             let from = at.checked_sub(*start).filter(|_| of == path)?;
-            bytes.get(from..)?.get(..out.len())
+            bytes.get(usize::try_from(from).ok()?..)?.get(..out.len())
         });
         bytes.is_some_and(|bytes| {
             out.copy_from_slice(bytes);
@@ -81,13 +81,10 @@ pub(crate) fn open(path: &Path) -> Result<Arc<dyn ReadAt>, Error> {
     match length {
         None => Err(Error::Io(io::Error::new(io::ErrorKind::NotFound, ABSENT))),
         Some(0.0) => Err(Error::Empty),
-        Some(length) if length > usize::MAX as f64 => Err(Error::Io(io::Error::other(
-            "a file of 4 GiB or more needs a browser with 64-bit WebAssembly",
-        ))),
         Some(length) => Ok(Arc::new(File {
             path: path.to_owned(),
             name,
-            length: length as usize,
+            length: length as u64,
             whole: OnceLock::new(),
         })),
     }
@@ -98,26 +95,26 @@ pub(crate) fn open(path: &Path) -> Result<Arc<dyn ReadAt>, Error> {
 struct File {
     path: PathBuf,
     name: String,
-    length: usize,
+    length: u64,
     whole: OnceLock<Vec<u8>>,
 }
 
 /// Bytes of whole files that are in memory now, and the most of them.
-static IN_MEMORY: AtomicUsize = AtomicUsize::new(0);
-const MOST_IN_MEMORY: usize = 1 << 30;
+static IN_MEMORY: AtomicU64 = AtomicU64::new(0);
+const MOST_IN_MEMORY: u64 = 1 << 30;
 
 impl ReadAt for File {
-    fn length(&self) -> usize {
+    fn length(&self) -> u64 {
         self.length
     }
 
-    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
+    fn read_exact_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
         if Files::with(|files| files.read_ahead(&self.name, out, at)) {
             return Ok(());
         }
         let read = Files::with(|files| files.by_path.get(&self.name).map(|(_, read)| read.clone()));
         let read = read.ok_or(io::ErrorKind::NotFound)?;
-        let [at, length] = [at, out.len()].map(|number| JsValue::from_f64(number as f64));
+        let [at, length] = [at, out.len() as u64].map(|number| JsValue::from_f64(number as f64));
         // An exception means that the file is gone or has changed since it was chosen.
         let bytes = read.call2(&JsValue::NULL, &at, &length).ok();
         let bytes = bytes.and_then(|bytes| bytes.dyn_into::<Uint8Array>().ok());
@@ -144,10 +141,11 @@ impl ReadAt for File {
                  use the command",
             )));
         }
+        // At most 1 GiB.
         let step = self.reads().step;
-        let mut whole = vec![0; self.length];
+        let mut whole = vec![0; self.length as usize];
         for (index, out) in whole.chunks_mut(step).enumerate() {
-            self.read_exact_at(out, index * step).map_err(Error::Io)?;
+            self.read_exact_at(out, (index * step) as u64).map_err(Error::Io)?;
         }
         IN_MEMORY.store(all, Ordering::Relaxed);
         Ok(self.whole.get_or_init(|| whole))
@@ -155,7 +153,7 @@ impl ReadAt for File {
 
     /// A read of a `Blob` goes through another process of the browser.
     fn reads(&self) -> Reads {
-        Reads { step: 4 << 20, gap: GAP as usize, at_once: 1 }
+        Reads { step: 4 << 20, gap: GAP, at_once: 1 }
     }
 }
 

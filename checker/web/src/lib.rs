@@ -57,7 +57,7 @@ pub fn ranges(pieces: &str) -> String {
 /// Begins a part of a file that JavaScript reads ahead, of `length` bytes from byte `at` on.
 #[wasm_bindgen(js_name = beginAhead)]
 pub fn begin_ahead(path: String, at: f64, length: f64) {
-    Files::with(|files| files.begin_ahead(path, at as usize, length as usize));
+    Files::with(|files| files.begin_ahead(path, at as u64, length as usize));
 }
 
 /// Adds the next bytes of that part.

@@ -3,12 +3,15 @@
 
 use std::ops::Range;
 
+use crate::model::source::part;
+use crate::model::span;
+
 /// An error in a message: the byte of the file, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("bad protocol buffer: at byte {at} {why}")]
 pub(crate) struct Malformed {
     /// The byte of the file.
-    pub(crate) at: usize,
+    pub(crate) at: u64,
     /// The reason.
     pub(crate) why: &'static str,
 }
@@ -19,16 +22,16 @@ pub(crate) enum Value {
     /// A number of variable length.
     Varint(u64),
     /// Four or eight bytes of the file.
-    Fixed(Range<usize>),
+    Fixed(Range<u64>),
     /// Bytes of the file: text, a message or packed numbers.
-    Bytes(Range<usize>),
+    Bytes(Range<u64>),
 }
 
 /// The fields of the message in a range of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Fields<'a> {
     file: &'a [u8],
-    rest: Range<usize>,
+    rest: Range<u64>,
     /// The end of a field that ends behind its message, after that error.
     pub(crate) end: Option<u64>,
 }
@@ -36,8 +39,8 @@ pub(crate) struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// # Panics
     /// If the range is not within the file.
-    pub(crate) fn new(file: &'a [u8], message: Range<usize>) -> Self {
-        assert!(message.end <= file.len(), "a message within the file");
+    pub(crate) fn new(file: &'a [u8], message: Range<u64>) -> Self {
+        assert!(message.end <= file.len() as u64, "a message within the file");
         Self { file, rest: message, end: None }
     }
 
@@ -45,33 +48,31 @@ impl<'a> Fields<'a> {
     pub(crate) fn varint(&mut self) -> Result<Option<u64>, Malformed> {
         let start = self.rest.start;
         let mut value = 0;
-        for (i, &byte) in self.file[self.rest.clone()].iter().take(10).enumerate() {
+        for (i, &byte) in
+            part(self.file, self.rest.clone()).unwrap_or_default().iter().take(10).enumerate()
+        {
             // Bits beyond 64 are dropped, as other readers do.
             value |= u64::from(byte & 0x7F) << (7 * i);
             if byte < 0x80 {
-                self.rest.start = start + i + 1;
+                self.rest.start = start + i as u64 + 1;
                 return Ok(Some(value));
             }
         }
-        match self.rest.len() {
+        match span(&self.rest) {
             0 => Ok(None),
             1..10 => Err(Malformed { at: start, why: "a number is cut off" }),
             _ => Err(Malformed { at: start, why: "a number is too long" }),
         }
     }
 
-    fn take(&mut self, length: u64) -> Result<Range<usize>, Malformed> {
+    fn take(&mut self, length: u64) -> Result<Range<u64>, Malformed> {
         let start = self.rest.start;
-        match usize::try_from(length) {
-            Ok(length) if length <= self.rest.len() => {
-                self.rest.start = start + length;
-                Ok(start..start + length)
-            }
-            _ => {
-                self.end = Some(length.saturating_add(start as u64));
-                Err(Malformed { at: start, why: "a field ends behind its message" })
-            }
+        if length > span(&self.rest) {
+            self.end = Some(length.saturating_add(start));
+            return Err(Malformed { at: start, why: "a field ends behind its message" });
         }
+        self.rest.start = start + length;
+        Ok(start..start + length)
     }
 
     fn field(&mut self) -> Result<Option<(u64, Value)>, Malformed> {
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
 
     fn all(file: &[u8]) -> Result<Vec<(u64, Value)>, Malformed> {
-        Fields::new(file, 0..file.len()).collect()
+        Fields::new(file, 0..file.len() as u64).collect()
     }
 
     #[test]

@@ -13,7 +13,8 @@ use flate2::bufread::DeflateDecoder;
 use rawzip::{CompressionMethod, ZipArchive};
 
 use crate::model::reader::{Refused, repeated, truncated};
-use crate::model::{Checksum, Decode, source};
+use crate::model::source::{self, part};
+use crate::model::{Checksum, Decode, span};
 
 /// A member of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,9 +24,9 @@ pub struct Member {
     /// How its data is stored.
     pub method: Method,
     /// The stored data.
-    pub range: Range<usize>,
+    pub range: Range<u64>,
     /// The length of the inflated data. For a stored member, the length of `range`.
-    pub size: usize,
+    pub size: u64,
     /// Checksum of the inflated data.
     crc: u32,
 }
@@ -50,7 +51,7 @@ pub struct Archive {
     pub members: Vec<Member>,
     /// The bytes from the first member to the end of the directory and its comment. Other bytes
     /// before or behind them may be a file of another kind.
-    pub range: Range<usize>,
+    pub range: Range<u64>,
 }
 
 fn bad(why: impl fmt::Display) -> Refused {
@@ -104,8 +105,7 @@ fn read_one(bytes: &[u8]) -> Result<Archive, Refused> {
         let name = source::text(entry.file_path().as_bytes());
         let data = archive.get_entry(entry.wayfinder()).map_err(bad)?;
         let (start, end) = data.compressed_data_range();
-        let sizes = [start, end, entry.uncompressed_size_hint()].map(usize::try_from);
-        let [Ok(start), Ok(end), Ok(size)] = sizes else { return Err(bad_size(&name)) };
+        let size = entry.uncompressed_size_hint();
         let method = match entry.compression_method() {
             _ if entry.flags().is_encrypted() => Method::Encrypted,
             CompressionMethod::STORE => Method::Stored,
@@ -114,8 +114,8 @@ fn read_one(bytes: &[u8]) -> Result<Archive, Refused> {
         };
         let (range, crc) = (start..end, entry.crc32());
         // The limit for tensors in memory. Sums of lengths then do not overflow.
-        let fits = bytes.get(range.clone()).is_some() && size <= isize::MAX as usize;
-        if !fits || method == Method::Stored && size != range.len() {
+        let fits = part(bytes, range.clone()).is_some() && size <= i64::MAX as u64;
+        if !fits || method == Method::Stored && size != span(&range) {
             return Err(bad_size(&name));
         }
         begin = begin.min(entry.local_header_offset());
@@ -127,8 +127,9 @@ fn read_one(bytes: &[u8]) -> Result<Archive, Refused> {
         return Err(bad(format_args!("two members of the name {name:?}")));
     }
     find_overlap(&members)?;
-    let place = |at| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
-    Ok(Archive { members, range: place(begin)..place(archive.end_offset()) })
+    let length = bytes.len() as u64;
+    let range = begin.min(length)..archive.end_offset().min(length);
+    Ok(Archive { members, range })
 }
 
 /// Whether the bytes are an archive with a member of such a name.
@@ -151,7 +152,7 @@ pub(crate) fn checksums(members: &[Member]) -> Vec<Checksum> {
     stored.map(checksum).collect()
 }
 
-/// A member is larger than this machine can address, or a stored member has two different sizes.
+/// A member is larger than any file, or a stored member has two different sizes.
 fn bad_size(name: &str) -> Refused {
     bad(format_args!("invalid size of member {name:?}"))
 }
@@ -180,13 +181,13 @@ impl Member {
 
     /// The inflated data. Empty for unsupported methods.
     pub(crate) fn open<'a>(&self, archive: &'a [u8]) -> Box<dyn Read + 'a> {
-        let data = &archive[self.range.clone()];
+        let data = part(archive, self.range.clone()).unwrap_or_default();
         match self.method {
             Method::Stored => Box::new(data),
             Method::Deflated => Box::new(Verified {
                 inner: DeflateDecoder::new(data),
                 crc: Crc::new(),
-                left: self.size as u64,
+                left: self.size,
                 expected: self.crc,
             }),
             Method::Other(_) | Method::Encrypted => Box::new(io::empty()),
@@ -197,7 +198,7 @@ impl Member {
     ///
     /// # Panics
     /// If `skip` lies behind the end.
-    pub(crate) fn decode(self, skip: usize) -> Box<dyn Decode> {
+    pub(crate) fn decode(self, skip: u64) -> Box<dyn Decode> {
         assert!(skip <= self.size, "bytes to skip that are not there");
         Box::new(Inflate { member: self, skip })
     }
@@ -206,17 +207,17 @@ impl Member {
 /// The inflated data of a member from byte `skip` on.
 struct Inflate {
     member: Member,
-    skip: usize,
+    skip: u64,
 }
 
 impl Decode for Inflate {
-    fn length(&self) -> usize {
+    fn length(&self) -> u64 {
         self.member.size - self.skip
     }
 
     fn open<'a>(&'a self, input: &'a [u8]) -> io::Result<Box<dyn Read + 'a>> {
         let mut data = self.member.open(input);
-        io::copy(&mut data.by_ref().take(self.skip as u64), &mut io::sink())?;
+        io::copy(&mut data.by_ref().take(self.skip), &mut io::sink())?;
         Ok(data)
     }
 }

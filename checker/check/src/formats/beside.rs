@@ -5,11 +5,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::model::reader::Contents;
+use crate::model::source::part;
 use crate::model::{Checksum, Data, Decode, Error, ReadAt, Tensor};
 
 /// A range of another file, whose bytes a reader has read as a file.
 #[derive(Clone, Debug)]
-pub(super) struct FileRange(pub(super) Arc<dyn ReadAt>, pub(super) Range<usize>);
+pub(super) struct FileRange(pub(super) Arc<dyn ReadAt>, pub(super) Range<u64>);
 
 impl FileRange {
     /// Turns a tensor of the file at this place into a tensor of the input.
@@ -44,13 +45,13 @@ impl FileRange {
     }
 
     /// The range of the whole file that stands for this one of the place.
-    fn range(&self, range: &Range<usize>) -> Range<usize> {
+    fn range(&self, range: &Range<u64>) -> Range<u64> {
         self.1.start + range.start..self.1.start + range.end
     }
 
     fn bytes(&self) -> io::Result<&[u8]> {
         let bytes = self.0.bytes().map_err(unread)?;
-        bytes.get(self.1.clone()).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+        part(bytes, self.1.clone()).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 }
 
@@ -68,7 +69,7 @@ struct Moved {
 }
 
 impl Decode for Moved {
-    fn length(&self) -> usize {
+    fn length(&self) -> u64 {
         self.inner.length()
     }
 

@@ -12,17 +12,17 @@ pub(super) struct Kind {
 
 enum Values {
     Floats(Format),
-    Integers { size: usize },
+    Integers { size: u64 },
     Blocks(&'static Blocks),
 }
 
 impl Kind {
     /// Elements and bytes of a block.
-    pub(super) fn block(&self) -> (usize, usize) {
+    pub(super) fn block(&self) -> (u64, u64) {
         match self.values {
-            Values::Floats(format) => (1, format.size_in_bytes()),
+            Values::Floats(format) => (1, format.size_in_bytes() as u64),
             Values::Integers { size } => (1, size),
-            Values::Blocks(blocks) => (blocks.elements, blocks.bytes),
+            Values::Blocks(blocks) => (blocks.elements, blocks.bytes as u64),
         }
     }
 

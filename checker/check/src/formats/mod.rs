@@ -42,10 +42,10 @@ static READERS: &[&Reader] = &[
 ];
 
 /// The bytes at the beginning that are enough to tell apart the formats with a header there.
-const BEGINNING: usize = 16;
+const BEGINNING: u64 = 16;
 
 /// The bytes that show what kind of text a file is.
-const TEXT: usize = 512;
+const TEXT: u64 = 512;
 
 /// Bytes of a header read at a time.
 const HEADER: usize = 64 << 10;
@@ -58,7 +58,7 @@ pub(crate) fn unknown() -> Error {
 /// What a file is and how it begins, if it is text, such as the page of a server in its place, and
 /// if `is` does not hold for its beginning.
 fn text(source: &dyn ReadAt, is: impl Fn(&[u8]) -> bool) -> Option<String> {
-    let mut beginning = vec![0; TEXT.min(source.length())];
+    let mut beginning = vec![0; source.length().min(TEXT) as usize];
     source.read_exact_at(&mut beginning, 0).ok()?;
     if is(&beginning) { None } else { text_of(&beginning) }
 }
@@ -175,7 +175,7 @@ impl FileFormat {
     /// # Errors
     /// As [`FileFormat::of_file`], and [`Error::Io`] if the file cannot be read.
     pub(crate) fn of_source(source: &dyn ReadAt, path: Option<&Path>) -> Result<Self, Error> {
-        let mut beginning = vec![0; BEGINNING.min(source.length())];
+        let mut beginning = vec![0; source.length().min(BEGINNING) as usize];
         source.read_exact_at(&mut beginning, 0).map_err(Error::Io)?;
         let has_header = |format: &Self| {
             format.reader().is_ok_and(|reader| matches!(reader.read, Read::Header(_)))

@@ -60,9 +60,10 @@ fn describe(member: &Member, archive: &[u8]) -> Result<(npy::Array, Data), npy::
     let header = npy::read_header(&mut member.open(archive))?;
     let array = npy::describe(&header)?;
     array.fits(member.size)?;
+    let start = header.len() as u64;
     let data = match member.method {
-        Method::Stored => Data::Input(member.range.start + header.len()..member.range.end),
-        _ => Data::Decoded(member.clone().decode(header.len())),
+        Method::Stored => Data::Input(member.range.start + start..member.range.end),
+        _ => Data::Decoded(member.clone().decode(start)),
     };
     Ok((array, data))
 }

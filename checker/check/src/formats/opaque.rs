@@ -5,10 +5,11 @@ use std::ops::Range;
 
 use super::signatures;
 use crate::containers::zip::{Member, Method};
-use crate::model::{Content, Data, FileFormat, Reason, Tensor, is_text, may_hold_numbers};
+use crate::model::source::part;
+use crate::model::{Content, Data, FileFormat, Reason, Tensor, is_text, may_hold_numbers, span};
 
 /// Unread bytes, as a tensor.
-pub(super) fn tensor(name: String, size: usize, why: String, data: Data) -> Tensor {
+pub(super) fn tensor(name: String, size: u64, why: String, data: Data) -> Tensor {
     Tensor::new(name, Tensor::BYTES, vec![size], Content::Unreadable(Reason::Part(why)), data)
 }
 
@@ -30,25 +31,28 @@ pub(super) fn member(name: &str, member: &Member, content: Content) -> Tensor {
 
 /// The bytes before and behind a zip archive that takes this range of a file. They may be a file of
 /// another kind, which a program that goes by the beginning of a file would read.
-pub(super) fn around(file: &[u8], archive: &Range<usize>) -> Vec<Tensor> {
-    let places = [("before", 0..archive.start), ("behind", archive.end..file.len())];
-    let places = places.into_iter().filter(|(_, range)| may_hold_numbers(&file[range.clone()]));
-    let part = |(place, range): (_, Range<usize>)| {
-        let why = why(&file[range.clone()], "no part of the archive");
-        tensor(format!("bytes {place} the archive"), range.len(), why, Data::Input(range))
+pub(super) fn around(file: &[u8], archive: &Range<u64>) -> Vec<Tensor> {
+    let places = [("before", 0..archive.start), ("behind", archive.end..file.len() as u64)];
+    let bytes = |range: &Range<u64>| part(file, range.clone()).unwrap_or_default();
+    let places = places.into_iter().filter(|(_, range)| may_hold_numbers(bytes(range)));
+    let tensor = |(place, range): (_, Range<u64>)| {
+        let why = why(bytes(&range), "no part of the archive");
+        tensor(format!("bytes {place} the archive"), span(&range), why, Data::Input(range))
     };
-    places.map(part).collect()
+    places.map(tensor).collect()
 }
 
 /// The most bytes that are inflated to find out whether a member is text.
-const LONGEST_TEXT: usize = 1 << 20;
+const LONGEST_TEXT: u64 = 1 << 20;
 
 /// The content of a member that is not read: unreadable because of its kind if that is known, or
 /// else because of `otherwise`. Text and pictures hold no numbers.
 pub(super) fn content(member: &Member, archive: &[u8], otherwise: &str) -> Content {
     let unreadable = |why: &str| Content::Unreadable(Reason::Part(why.to_owned()));
     match member.method {
-        Method::Stored => of_bytes(&archive[member.range.clone()], otherwise),
+        Method::Stored => {
+            of_bytes(part(archive, member.range.clone()).unwrap_or_default(), otherwise)
+        }
         Method::Deflated if member.size > LONGEST_TEXT => unreadable(otherwise),
         Method::Deflated => {
             let mut bytes = Vec::new();

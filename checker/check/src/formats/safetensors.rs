@@ -68,23 +68,23 @@ pub enum Error {
     #[error("bad .safetensors header: two tensors of the name {0:?}")]
     RepeatedName(String),
     /// The data of this tensor ends behind the end of the file.
-    #[error("{}", truncated(*.data as u64, *.end as u64,
+    #[error("{}", truncated(*.data, *.end,
         format_args!("tensor {name:?} ends at byte {end} of the data, the file has {data}")))]
     Offsets {
         /// The name of the tensor.
         name: String,
         /// The end of the data of this tensor.
-        end: usize,
+        end: u64,
         /// The length of the data of the file.
-        data: usize,
+        data: u64,
     },
     /// The file has bytes behind the last tensor.
     #[error("the last tensor ends at byte {end} of the data, the file has {data}")]
     Uncovered {
         /// The end of the last tensor.
-        end: usize,
+        end: u64,
         /// The length of the data of the file.
-        data: usize,
+        data: u64,
     },
     /// Offsets of this tensor overlap others, leave a gap, or do not fit its shape and dtype.
     #[error("bad .safetensors header: {}", of_layout(.0))]
@@ -109,7 +109,7 @@ impl From<Error> for model::Error {
 }
 
 /// Reads the header at the beginning of a .safetensors file of this length.
-fn read(stream: &mut dyn io::Read, file: usize) -> Result<Vec<Tensor>, Error> {
+fn read(stream: &mut dyn io::Read, file: u64) -> Result<Vec<Tensor>, Error> {
     let mut length = [0; 8];
     stream.read_exact(&mut length).map_err(|_| Error::Truncated)?;
     let length = u64::from_le_bytes(length);
@@ -124,13 +124,13 @@ fn read(stream: &mut dyn io::Read, file: usize) -> Result<Vec<Tensor>, Error> {
         return Err(Error::TruncatedHeader { header: length, has });
     }
     // The header was within the file, unless another process has cut the file.
-    let start = size_of::<u64>() + text.len();
+    let start = 8 + length;
     describe(text, start, file.saturating_sub(start))
 }
 
 /// The tensors that a header describes, in the order of their data, which has `data` bytes and
 /// begins at byte `start` of the file.
-fn describe(header: Vec<u8>, start: usize, data: usize) -> Result<Vec<Tensor>, Error> {
+fn describe(header: Vec<u8>, start: u64, data: u64) -> Result<Vec<Tensor>, Error> {
     let header = String::from_utf8(header).map_err(|error| Error::Utf8(error.utf8_error()))?;
     let mut entries = serde_json::from_str::<Entries>(&header).map_err(Error::Json)?.0;
     drop(header);
@@ -177,8 +177,8 @@ struct Entries(Vec<(Arc<str>, Entry)>);
 #[derive(Deserialize)]
 struct Entry {
     dtype: String,
-    shape: Vec<usize>,
-    data_offsets: (usize, usize),
+    shape: Vec<u64>,
+    data_offsets: (u64, u64),
 }
 
 impl Entry {
@@ -190,8 +190,8 @@ impl Entry {
             let why = format!("dtype {:?} is not known to this version", self.dtype);
             return Ok(Content::Unreadable(why.into()));
         };
-        let elements = self.shape.iter().try_fold(1usize, |all, &extent| all.checked_mul(extent));
-        let bits = elements.and_then(|elements| elements.checked_mul(dtype.bitsize()));
+        let elements = self.shape.iter().try_fold(1u64, |all, &extent| all.checked_mul(extent));
+        let bits = elements.and_then(|elements| elements.checked_mul(dtype.bitsize() as u64));
         let bits = bits.ok_or(SafeTensorError::ValidationOverflow)?;
         match (bits, self.data_offsets.1 - self.data_offsets.0) {
             (bits, _) if bits % 8 != 0 => Err(SafeTensorError::MisalignedSlice),

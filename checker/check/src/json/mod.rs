@@ -171,13 +171,13 @@ struct Tensor<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     shard: Option<String>,
     dtype: &'a str,
-    shape: &'a [usize],
+    shape: &'a [u64],
     #[serde(skip_serializing_if = "Option::is_none")]
     storage: Option<&'a Storage>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     left_out: bool,
-    elements: usize,
-    bytes: usize,
+    elements: u64,
+    bytes: u64,
     looked_at: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
@@ -207,7 +207,7 @@ struct Where<'a> {
 
 #[derive(Serialize)]
 struct Scales<'a> {
-    block: usize,
+    block: u64,
     format: &'static str,
     fields: &'a [&'static str],
 }
@@ -220,7 +220,7 @@ struct Count<'a> {
 
 #[derive(Serialize)]
 struct Element<'a> {
-    coordinate: &'a [usize],
+    coordinate: &'a [u64],
     bits: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     quiet: Option<bool>,

@@ -27,7 +27,7 @@ pub(super) struct Measured<'a> {
 /// The place of a number.
 #[derive(Serialize)]
 struct Position<'a> {
-    coordinate: &'a [usize],
+    coordinate: &'a [u64],
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<&'static str>,
 }

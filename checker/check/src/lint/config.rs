@@ -34,19 +34,19 @@ pub(super) struct Config {
     /// Whether the configuration is that of a LoRA adapter.
     pub(super) is_lora: bool,
     /// The rank of the adapter, if all ranks are known, and those of modules with another rank.
-    rank: Option<usize>,
-    ranks: Vec<(Named, usize)>,
+    rank: Option<u64>,
+    ranks: Vec<(Named, u64)>,
 }
 
 /// How a module is quantised. What the configuration leaves out is None.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Scheme {
     /// Bits of a code.
-    pub(super) bits: Option<usize>,
+    pub(super) bits: Option<u64>,
     /// Weights in a row that share a scale.
-    pub(super) group: Option<usize>,
+    pub(super) group: Option<u64>,
     /// Rows and columns of the weights that share a scale.
-    pub(super) block: Option<(usize, usize)>,
+    pub(super) block: Option<(u64, u64)>,
     /// Whether activations have scales that do not change.
     pub(super) has_static_input: bool,
     /// Whether the zero point is the middle of the codes.
@@ -95,7 +95,7 @@ impl Config {
     fn adapter(&mut self, config: &Map<String, Value>) {
         /// With more patterns, the time would be that of patterns times tensors.
         const MOST: usize = 64;
-        let number = |value: &Value| usize::try_from(value.as_u64()?).ok();
+        let number = Value::as_u64;
         // Adapters of parameters have the ranks of all experts in one matrix.
         let parameters = config.get("target_parameters").and_then(Value::as_array);
         let has_parameters = parameters.is_some_and(|all| !all.is_empty());
@@ -114,7 +114,7 @@ impl Config {
     }
 
     /// The rank of the adapter of a module.
-    pub(super) fn rank(&self, module: &str) -> Option<usize> {
+    pub(super) fn rank(&self, module: &str) -> Option<u64> {
         let own = self.ranks.iter().find(|(named, _)| named.matches(module));
         own.map(|(_, rank)| *rank).or(self.rank)
     }
@@ -258,9 +258,9 @@ impl Scheme {
     }
 
     fn new(config: &Map<String, Value>) -> Self {
-        let number = |key: &str| usize::try_from(config.get(key)?.as_u64()?).ok();
+        let number = |key: &str| config.get(key)?.as_u64();
         let pair = |key: &str| match config.get(key)?.as_array()?.as_slice() {
-            [rows, columns] => Some((rows.as_u64()? as usize, columns.as_u64()? as usize)),
+            [rows, columns] => Some((rows.as_u64()?, columns.as_u64()?)),
             _ => None,
         };
         let symmetric = ["sym", "symmetric"].iter().find_map(|key| config.get(*key)?.as_bool());

@@ -27,7 +27,7 @@ struct Entry<'a> {
     severity: &'static str,
     file: String,
     tensor: Option<&'a str>,
-    coordinate: Option<&'a [usize]>,
+    coordinate: Option<&'a [u64]>,
     message: &'a str,
     source: &'static str,
 }

@@ -54,7 +54,7 @@ pub struct Finding {
     /// The name of the tensor. None if the finding is about no tensor that is there.
     pub tensor: Option<Arc<str>>,
     /// The coordinate of the first element, if the finding is about elements.
-    pub coordinate: Option<Vec<usize>>,
+    pub coordinate: Option<Vec<u64>>,
     /// The numbers, and what they lead to.
     pub message: String,
 }

@@ -313,11 +313,12 @@ fn loaded(folder: &Path, options: &Options) -> Model {
 /// The bytes of a file of the configuration. None if there is none.
 fn read(path: &Path, options: &Options) -> Option<io::Result<Vec<u8>>> {
     /// The longest file of a configuration.
-    const MOST: usize = 64 << 20;
+    const MOST: u64 = 64 << 20;
     match open(path, options) {
         Ok(source) if source.length() > MOST => Some(Err(io::ErrorKind::FileTooLarge.into())),
         Ok(source) => {
-            let mut text = vec![0; source.length()];
+            // At most that.
+            let mut text = vec![0; source.length() as usize];
             Some(source.read_exact_at(&mut text, 0).map(|()| text))
         }
         Err(_) if url(path).is_some() => None,

@@ -12,13 +12,16 @@ use super::config::Config;
 use super::finding::Rule;
 use super::layouts::{self, Matrix};
 use super::sizes::Sizes;
-use crate::model::{ByteOrder, Content, Data, Extreme, ReadAt, Tensor, coordinate, swap_bytes};
+use crate::model::source::part;
+use crate::model::{
+    ByteOrder, Content, Data, Extreme, ReadAt, Tensor, coordinate, span, swap_bytes,
+};
 use crate::report::TensorReport;
 use crate::scan::{ByteTally, bits};
 
 /// Bytes that are read at a time, and the most of them.
-pub(super) const STEP: usize = 1 << 20;
-const MOST: usize = 16 << 20;
+pub(super) const STEP: u64 = 1 << 20;
+const MOST: u64 = 16 << 20;
 
 /// A tensor as its file describes it, with its report.
 pub(super) struct ReportedTensor {
@@ -41,7 +44,7 @@ impl ReportedTensor {
         self.described.name.as_deref().unwrap_or_default()
     }
 
-    pub(super) fn shape(&self) -> &[usize] {
+    pub(super) fn shape(&self) -> &[u64] {
         &self.described.shape
     }
 
@@ -54,24 +57,24 @@ impl ReportedTensor {
     }
 
     /// The coordinate of an element.
-    pub(super) fn coordinate(&self, element: usize) -> Vec<usize> {
+    pub(super) fn coordinate(&self, element: u64) -> Vec<u64> {
         coordinate(&self.described.shape, &self.described.layout, element)
     }
 
     /// Bytes of the tensor. None if they cannot be read: the check says so.
-    pub(super) fn bytes(&self, range: Range<usize>) -> Option<Vec<u8>> {
+    pub(super) fn bytes(&self, range: Range<u64>) -> Option<Vec<u8>> {
         self.window(0).read(range)
     }
 
     /// Reads bytes of the tensor, at least so many at a time.
-    pub(super) fn window(&self, length: usize) -> Window<'_> {
+    pub(super) fn window(&self, length: u64) -> Window<'_> {
         let length = length.clamp(STEP, MOST);
         Window { tensor: self, length, start: 0, bytes: Vec::new(), stream: None }
     }
 
     /// Calls `see` with each element and its bits, until `see` returns false.
-    pub(super) fn elements(&self, size: usize, mut see: impl FnMut(usize, u64) -> bool) {
-        let length = self.described.data.length() / size * size;
+    pub(super) fn elements(&self, size: usize, mut see: impl FnMut(u64, u64) -> bool) {
+        let length = self.described.data.length() / size as u64 * size as u64;
         let is_swapped = matches!(self.described.content, Content::Floats { order, .. }
             if order != ByteOrder::NATIVE);
         let (mut window, mut start) = (self.window(0), 0);
@@ -82,7 +85,7 @@ impl ReportedTensor {
                 swap_bytes(&mut bytes, size);
             }
             for (index, element) in bytes.chunks_exact(size).enumerate() {
-                if !see(start / size + index, bits(element)) {
+                if !see(start / size as u64 + index as u64, bits(element)) {
                     return;
                 }
             }
@@ -91,7 +94,7 @@ impl ReportedTensor {
     }
 
     /// The elements for which the predicate holds: the first, and how many.
-    pub(super) fn those(&self, is: impl Fn(f64) -> bool) -> Option<(usize, usize)> {
+    pub(super) fn those(&self, is: impl Fn(f64) -> bool) -> Option<(u64, u64)> {
         let format = self.format()?;
         let (mut first, mut count) = (None, 0);
         self.elements(format.size_in_bytes(), |index, bits| {
@@ -131,7 +134,7 @@ impl ReportedTensor {
             && length == other.described.data.length()
             && self.report.stats == other.report.stats;
         let (mut own, mut others) = (self.window(0), other.window(0));
-        for start in (0..length).step_by(STEP).filter(|_| is_alike) {
+        for start in (0..length).step_by(STEP as usize).filter(|_| is_alike) {
             let range = start..(start + STEP).min(length);
             if own.read(range.clone())? != others.read(range)? {
                 return Some(false);
@@ -169,50 +172,51 @@ impl ReportedTensor {
 /// Reads bytes of a tensor in their order, many at a time.
 pub(super) struct Window<'a> {
     pub(super) tensor: &'a ReportedTensor,
-    length: usize,
-    start: usize,
+    length: u64,
+    start: u64,
     bytes: Vec<u8>,
     /// The stream of decoded data, and its place.
-    stream: Option<(Box<dyn Read + 'a>, usize)>,
+    stream: Option<(Box<dyn Read + 'a>, u64)>,
 }
 
 impl Window<'_> {
     /// Bytes of the tensor. None if they cannot be read.
-    pub(super) fn get(&mut self, range: Range<usize>) -> Option<&[u8]> {
-        if range.start < self.start || range.end > self.start + self.bytes.len() {
+    pub(super) fn get(&mut self, range: Range<u64>) -> Option<&[u8]> {
+        if range.start < self.start || range.end > self.start + self.bytes.len() as u64 {
             let end = range.end.max(range.start.saturating_add(self.length));
             self.bytes = self.read(range.start..end.min(self.tensor.described.data.length()))?;
             self.start = range.start;
         }
-        self.bytes.get(range.start - self.start..range.end - self.start)
+        part(&self.bytes, range.start - self.start..range.end - self.start)
     }
 
-    fn read(&mut self, range: Range<usize>) -> Option<Vec<u8>> {
+    fn read(&mut self, range: Range<u64>) -> Option<Vec<u8>> {
         let ReportedTensor { described, source, .. } = self.tensor;
-        let read = |source: &dyn ReadAt, at: usize| {
-            let mut bytes = vec![0; range.len()];
-            source.read_exact_at(&mut bytes, at + range.start).ok()?;
-            Some(bytes)
-        };
         if range.end > described.data.length() {
             return None;
         }
+        let length = usize::try_from(span(&range)).ok()?;
+        let read = |source: &dyn ReadAt, at: u64| {
+            let mut bytes = vec![0; length];
+            source.read_exact_at(&mut bytes, at + range.start).ok()?;
+            Some(bytes)
+        };
         match &described.data {
             Data::Input(whole) => read(&**source, whole.start),
             Data::Other { source, range: whole } => read(&**source, whole.start),
-            Data::Owned(bytes) => bytes.get(range).map(<[u8]>::to_vec),
+            Data::Owned(bytes) => part(bytes, range).map(<[u8]>::to_vec),
             Data::Decoded(decode) => {
                 // Decodes the bytes before only once if ranges rise.
                 let (mut stream, at) = match self.stream.take() {
                     Some((stream, at)) if at <= range.start => (stream, at),
                     _ => (decode.open(source.bytes().ok()?).ok()?, 0),
                 };
-                let before = (range.start - at) as u64;
+                let before = range.start - at;
                 io::copy(&mut (&mut stream).take(before), &mut io::sink()).ok()?;
                 let mut bytes = Vec::new();
-                (&mut stream).take(range.len() as u64).read_to_end(&mut bytes).ok()?;
+                (&mut stream).take(length as u64).read_to_end(&mut bytes).ok()?;
                 self.stream = Some((stream, range.end));
-                (bytes.len() == range.len()).then_some(bytes)
+                (bytes.len() == length).then_some(bytes)
             }
         }
     }
@@ -311,14 +315,14 @@ mod tests {
     #[derive(Debug, Default)]
     struct Zeros(Arc<AtomicUsize>);
 
-    const LENGTH: usize = 8 << 20;
+    const LENGTH: u64 = 8 << 20;
 
     impl ReadAt for Zeros {
-        fn length(&self) -> usize {
+        fn length(&self) -> u64 {
             LENGTH
         }
 
-        fn read_exact_at(&self, out: &mut [u8], _: usize) -> io::Result<()> {
+        fn read_exact_at(&self, out: &mut [u8], _: u64) -> io::Result<()> {
             self.0.fetch_add(1, Ordering::Relaxed);
             out.fill(0);
             Ok(())
@@ -330,7 +334,7 @@ mod tests {
     }
 
     impl Decode for Zeros {
-        fn length(&self) -> usize {
+        fn length(&self) -> u64 {
             LENGTH
         }
 
@@ -343,7 +347,7 @@ mod tests {
     /// Neighbouring rows share a read, and data is decoded once.
     #[test]
     fn reads_are_few() {
-        for (is_decoded, most) in [(false, LENGTH / STEP), (true, 1)] {
+        for (is_decoded, most) in [(false, (LENGTH / STEP) as usize), (true, 1)] {
             let count = Arc::new(AtomicUsize::new(0));
             let zeros = || Zeros(Arc::clone(&count));
             let data =

@@ -37,17 +37,17 @@ impl Part {
 #[derive(Debug, Default)]
 pub(super) struct Sizes {
     /// The layers of the main part, and of the encoder if it has no number of its own.
-    pub(super) layers: Option<usize>,
-    pub(super) encoder_layers: Option<usize>,
-    pub(super) decoder_layers: Option<usize>,
-    pub(super) experts: Option<usize>,
+    pub(super) layers: Option<u64>,
+    pub(super) encoder_layers: Option<u64>,
+    pub(super) decoder_layers: Option<u64>,
+    pub(super) experts: Option<u64>,
     /// The tokens of the vocabulary.
-    pub(super) tokens: Option<usize>,
+    pub(super) tokens: Option<u64>,
     /// The rows of a projection to queries, and to keys and values.
-    pub(super) queries: Option<usize>,
-    pub(super) keys: Option<usize>,
+    pub(super) queries: Option<u64>,
+    pub(super) keys: Option<u64>,
     /// The rows of a projection inside of an MLP.
-    pub(super) intermediate: Option<usize>,
+    pub(super) intermediate: Option<u64>,
     /// Whether the output matrix is the embedding.
     pub(super) is_tied: Option<bool>,
     /// Whether the model has an output matrix, tied or not.
@@ -68,11 +68,8 @@ impl Sizes {
             ["text_config", "llm_config", "language_config", "thinker_config", "text_model_config"];
         let nested = TEXT.iter().find_map(|key| whole.get(*key)?.as_object());
         let mut sizes = nested.map(Self::new).unwrap_or_default();
-        let number = |keys: &[&str]| {
-            let mut numbers = keys.iter().filter_map(|key| whole.get(*key)?.as_u64());
-            numbers.next().and_then(|number| usize::try_from(number).ok())
-        };
-        let keep = |size: &mut Option<usize>, keys: &[&str]| *size = size.or(number(keys));
+        let number = |keys: &[&str]| keys.iter().find_map(|key| whole.get(*key)?.as_u64());
+        let keep = |size: &mut Option<u64>, keys: &[&str]| *size = size.or(number(keys));
         keep(&mut sizes.layers, &["num_hidden_layers", "n_layer", "n_layers", "num_layers"]);
         keep(&mut sizes.encoder_layers, &["encoder_layers"]);
         keep(&mut sizes.decoder_layers, &["decoder_layers", "num_decoder_layers"]);
@@ -109,7 +106,8 @@ impl Sizes {
             sizes.layers = None;
         }
         if sizes.kinds.is_empty() {
-            sizes.kinds = kinds(whole, sizes.layers.unwrap_or(0));
+            sizes.kinds =
+                kinds(whole, sizes.layers.and_then(|all| usize::try_from(all).ok()).unwrap_or(0));
         }
         sizes
     }
@@ -120,12 +118,12 @@ impl Sizes {
         let number = |end: &str| {
             let mut ending = counts.iter().filter(|(key, _)| key.ends_with(end));
             let main = ending.find(|(key, _)| Part::of(key) == Part::Main);
-            main.and_then(|(_, number)| usize::try_from(*number).ok())
+            main.map(|(_, number)| *number)
         };
         let (heads, hidden) = (number(".attention.head_count"), number(".embedding_length"));
         let of_head = || hidden?.checked_div(heads?);
         let length = number(".attention.key_length").or_else(of_head);
-        let rows = |heads: Option<usize>| heads?.checked_mul(length?);
+        let rows = |heads: Option<u64>| heads?.checked_mul(length?);
         Self {
             layers: number(".block_count"),
             experts: number(".expert_count").filter(|experts| *experts > 0),

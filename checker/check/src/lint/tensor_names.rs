@@ -107,8 +107,8 @@ pub(super) fn is_stack(prefix: &str) -> bool {
 }
 
 /// The number of an expert, whose tensors have it in their names.
-pub(super) fn expert_number(name: &str) -> Option<usize> {
-    last(expert(name)?.trim_end_matches('.')).parse::<u16>().ok().map(usize::from)
+pub(super) fn expert_number(name: &str) -> Option<u64> {
+    last(expert(name)?.trim_end_matches('.')).parse::<u16>().ok().map(u64::from)
 }
 
 /// Whether the weight of this name is the embedding of tokens.

@@ -26,7 +26,7 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<&'static
 
 const fn at(
     name: &'static str,
-    (elements, bytes): (usize, usize),
+    (elements, bytes): (u64, usize),
     format: Format,
     scales: &'static [(&'static str, usize)],
 ) -> Blocks {
@@ -36,7 +36,7 @@ const fn at(
 /// The scales of most types: each an f16 at its offset.
 const fn f16(
     name: &'static str,
-    size: (usize, usize),
+    size: (u64, usize),
     scales: &'static [(&'static str, usize)],
 ) -> Blocks {
     at(name, size, Format::F16, scales)

@@ -10,7 +10,7 @@ pub(crate) struct Blocks {
     /// The name of their type.
     pub(crate) name: &'static str,
     /// Elements in a block.
-    pub(crate) elements: usize,
+    pub(crate) elements: u64,
     /// Bytes of a block.
     pub(crate) bytes: usize,
     /// The format of its scales.
@@ -56,9 +56,9 @@ impl Blocks {
     /// The number of elements that a scale applies to. If the names of the scales have indices
     /// (NVFP4: `d[0]` to `d[3]`), each scale applies to an equal part of the block, in order.
     /// Otherwise each scale applies to the whole block.
-    pub(crate) fn elements_of_a_scale(&self) -> usize {
+    pub(crate) fn elements_of_a_scale(&self) -> u64 {
         let is_shared = self.scales.names().iter().all(|name| name.ends_with(']'));
-        self.elements / if is_shared { self.scales.count().max(1) } else { 1 }
+        self.elements / if is_shared { self.scales.count().max(1) as u64 } else { 1 }
     }
 
     /// Whether these blocks may hold a scale that is NaN or infinite. False means that all scales

@@ -16,14 +16,14 @@ pub(crate) struct Checksum {
     /// The file with the part, if it is not the input but a shard.
     pub(crate) other: Option<Arc<dyn ReadAt>>,
     /// The range of its bytes in the file.
-    pub(crate) range: Range<usize>,
+    pub(crate) range: Range<u64>,
     /// The CRC-32 of the bytes, as zip and gzip define it.
     pub(crate) crc: u32,
 }
 
 impl Checksum {
     /// The checksum of a part of the input.
-    pub(crate) fn new(name: Arc<str>, range: Range<usize>, crc: u32) -> Self {
+    pub(crate) fn new(name: Arc<str>, range: Range<u64>, crc: u32) -> Self {
         Self { name, other: None, range, crc }
     }
 

@@ -9,13 +9,13 @@ use super::source::ReadAt;
 /// The place of the bytes of a tensor.
 pub(crate) enum Data {
     /// In the input, in this range.
-    Input(Range<usize>),
+    Input(Range<u64>),
     /// In another file.
     Other {
         /// The file, which tensors share.
         source: Arc<dyn ReadAt>,
         /// The range in this file.
-        range: Range<usize>,
+        range: Range<u64>,
     },
     /// Bytes that the reader has copied together. For short data only.
     Owned(Vec<u8>),
@@ -23,18 +23,23 @@ pub(crate) enum Data {
     Decoded(Box<dyn Decode>),
 }
 
+/// Bytes in a range.
+pub(crate) fn span(range: &Range<u64>) -> u64 {
+    range.end - range.start
+}
+
 impl Data {
     /// Bytes of the data.
-    pub(crate) fn length(&self) -> usize {
+    pub(crate) fn length(&self) -> u64 {
         match self {
-            Self::Input(range) | Self::Other { range, .. } => range.len(),
-            Self::Owned(bytes) => bytes.len(),
+            Self::Input(range) | Self::Other { range, .. } => span(range),
+            Self::Owned(bytes) => bytes.len() as u64,
             Self::Decoded(decode) => decode.length(),
         }
     }
 
     /// Bytes that the scan has to decode. 0 for data that lies in a file unencoded.
-    pub(crate) fn decoded(&self) -> usize {
+    pub(crate) fn decoded(&self) -> u64 {
         match self {
             Self::Input(_) | Self::Other { .. } | Self::Owned(_) => 0,
             Self::Decoded(decode) => decode.length(),
@@ -46,7 +51,7 @@ impl Data {
 pub(crate) trait Decode: Send + Sync {
     /// The number of bytes that [`Decode::open`] must return. Fewer or more bytes are an error when
     /// the tensor is scanned.
-    fn length(&self) -> usize;
+    fn length(&self) -> u64;
 
     /// A stream of the data. Its memory must depend on the bytes of the file, not on lengths that
     /// the file claims.

@@ -19,10 +19,10 @@ pub struct KindReport {
 #[non_exhaustive]
 pub struct First {
     /// The index of the number among the numbers that were looked at, in the order of the file.
-    pub place: usize,
+    pub place: u64,
     /// The coordinate of the element. For a scale, the coordinate of the first element of its
     /// block.
-    pub coordinate: Vec<usize>,
+    pub coordinate: Vec<u64>,
     /// The bits of the number, in the low bits.
     pub bits: u64,
     /// The format of the number.
@@ -54,7 +54,7 @@ pub struct Extreme {
     pub value: f64,
     /// The coordinate of the element. For a scale, the coordinate of the first element of its
     /// block.
-    pub coordinate: Vec<usize>,
+    pub coordinate: Vec<u64>,
     /// The part of the element (of a complex number), or the name of the scale of the block.
     pub part: Option<&'static str>,
 }

@@ -28,7 +28,7 @@ pub(crate) use blocks::{Blocks, Scales};
 pub use by_kind::{ByKind, Kinds};
 pub(crate) use byte_order::{ByteOrder, swap_bytes};
 pub(crate) use checksum::{Checksum, verified};
-pub(crate) use data::{Data, Decode};
+pub(crate) use data::{Data, Decode, span};
 pub use error::Error;
 #[cfg(feature = "remote")]
 pub(crate) use error::HasChanged;

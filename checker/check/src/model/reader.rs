@@ -54,13 +54,13 @@ pub(crate) enum Read {
 }
 
 /// Reads the description of the tensors from the beginning of a file.
-type ReadHeader = fn(&mut dyn io::Read, usize, Option<&Path>) -> Result<Contents, Refused>;
+type ReadHeader = fn(&mut dyn io::Read, u64, Option<&Path>) -> Result<Contents, Refused>;
 
 impl Reader {
     /// The contents of the bytes of a file.
     pub(crate) fn contents(&self, input: Input<'_>) -> Result<Contents, Error> {
         let contents = match self.read {
-            Read::Header(read) => read(&mut &input.bytes[..], input.bytes.len(), input.path),
+            Read::Header(read) => read(&mut &input.bytes[..], input.bytes.len() as u64, input.path),
             Read::Whole(read) => read(input),
         };
         contents.map_err(|error| Error::refused(self.format, error))

@@ -23,13 +23,13 @@ use super::not_unix::{read_exact_at, same_file};
 /// Several threads read at the same time.
 pub trait ReadAt: fmt::Debug + Send + Sync {
     /// The number of bytes.
-    fn length(&self) -> usize;
+    fn length(&self) -> u64;
 
     /// Fills `out` with the bytes from offset `at` on.
     ///
     /// # Errors
     /// [`io::ErrorKind::UnexpectedEof`] if the bytes end before, and any error of the source.
-    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()>;
+    fn read_exact_at(&self, out: &mut [u8], at: u64) -> io::Result<()>;
 
     /// The path or URL of the file. None for bytes from another source.
     fn file(&self) -> Option<&Path> {
@@ -58,7 +58,7 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
 
     /// Tells the source that the check has read this range of [`ReadAt::bytes`]. A mapped file
     /// gives its memory back. The bytes stay valid: the next access reads the file again.
-    fn release(&self, _range: Range<usize>) {}
+    fn release(&self, _range: Range<u64>) {}
 }
 
 /// How to read a source: the default is that of a file.
@@ -67,7 +67,7 @@ pub struct Reads {
     /// Bytes of a read. Tensors that lie close to each other share one.
     pub step: usize,
     /// The longest gap between two tensors that is read along, in bytes.
-    pub gap: usize,
+    pub gap: u64,
     /// Reads that should be under way at the same time. With more threads there are more.
     pub at_once: usize,
 }
@@ -82,12 +82,12 @@ impl Default for Reads {
 }
 
 impl ReadAt for &[u8] {
-    fn length(&self) -> usize {
-        self.len()
+    fn length(&self) -> u64 {
+        self.len() as u64
     }
 
-    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
-        let rest = self.get(at..).unwrap_or_default();
+    fn read_exact_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        let rest = part(self, at..self.length()).unwrap_or_default();
         let bytes = rest.get(..out.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
         out.copy_from_slice(bytes);
         Ok(())
@@ -98,25 +98,36 @@ impl ReadAt for &[u8] {
     }
 }
 
+/// The bytes in a range of a source that is in memory.
+pub(crate) fn part(bytes: &[u8], range: Range<u64>) -> Option<&[u8]> {
+    bytes.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
+}
+
+/// The smaller of a length in memory and a length of a file.
+pub(crate) fn at_most(most: usize, left: u64) -> usize {
+    usize::try_from(left).map_or(most, |left| left.min(most))
+}
+
 /// Reads bytes in order.
 #[derive(Debug)]
 pub(crate) struct Sequence<'a> {
     source: &'a dyn ReadAt,
-    at: usize,
+    at: u64,
 }
 
 impl<'a> Sequence<'a> {
     /// Begins at byte `at`.
-    pub(crate) fn new(source: &'a dyn ReadAt, at: usize) -> Self {
+    pub(crate) fn new(source: &'a dyn ReadAt, at: u64) -> Self {
         Self { source, at }
     }
 }
 
 impl Read for Sequence<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let count = out.len().min(self.source.length().saturating_sub(self.at));
+        let left = self.source.length().saturating_sub(self.at);
+        let count = at_most(out.len(), left);
         self.source.read_exact_at(&mut out[..count], self.at)?;
-        self.at += count;
+        self.at += count as u64;
         Ok(count)
     }
 }
@@ -127,7 +138,6 @@ pub struct Source {
     /// None if the file is opened for each read.
     file: Option<File>,
     metadata: Metadata,
-    length: usize,
     path: PathBuf,
     map: OnceLock<Mmap>,
 }
@@ -200,23 +210,20 @@ impl Source {
         if metadata.len() == 0 {
             return Err(Error::Empty);
         }
-        let too_large = |_| Error::Io(io::ErrorKind::FileTooLarge.into());
-        let length = usize::try_from(metadata.len()).map_err(too_large)?;
         let kept = OPEN.fetch_add(1, Ordering::Relaxed) < MOST_OPEN;
         if !kept {
             OPEN.fetch_sub(1, Ordering::Relaxed);
         }
         let (file, path) = (kept.then_some(file), path.to_owned());
-        Ok(Self { file, metadata, length, path, map: OnceLock::new() })
+        Ok(Self { file, metadata, path, map: OnceLock::new() })
     }
 
     /// An open file without a name. `path` names the origin of its data.
     pub(crate) fn unnamed(file: File, path: &Path) -> io::Result<Self> {
         let metadata = file.metadata()?;
-        let length = usize::try_from(metadata.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
         OPEN.fetch_add(1, Ordering::Relaxed);
         let (file, path) = (Some(file), path.to_owned());
-        Ok(Self { file, metadata, length, path, map: OnceLock::new() })
+        Ok(Self { file, metadata, path, map: OnceLock::new() })
     }
 
     /// The path by which the file was opened.
@@ -238,13 +245,14 @@ impl Source {
     }
 
     fn map(&self, file: &File) -> io::Result<Mmap> {
+        let length = usize::try_from(self.length()).map_err(|_| io::ErrorKind::FileTooLarge)?;
         // SAFETY: this process only reads the map. Another process may still write to the file,
         // and no lock that every system honours prevents this. If the other process shortens the
         // file, a read beyond the new end raises SIGBUS, which ends this process. If it writes, the
         // bytes change under the reader. No use of the bytes becomes unsound by that: text is
         // copied before it is checked, offsets are used with a bounds check, and the kernels take
         // any bits. The help says not to write to files while they are checked.
-        unsafe { MmapOptions::new().len(self.length).map(file) }
+        unsafe { MmapOptions::new().len(length).map(file) }
     }
 }
 
@@ -257,16 +265,16 @@ impl Drop for Source {
 }
 
 impl ReadAt for Source {
-    fn length(&self) -> usize {
-        self.length
+    fn length(&self) -> u64 {
+        self.metadata.len()
     }
 
     fn file(&self) -> Option<&Path> {
         Some(&self.path)
     }
 
-    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
-        let read = self.with_file(|file| read_exact_at(file, out, at as u64));
+    fn read_exact_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        let read = self.with_file(|file| read_exact_at(file, out, at));
         read.map_err(|error| match error.kind() {
             io::ErrorKind::UnexpectedEof => {
                 io::Error::new(error.kind(), "the file became shorter during the check")
@@ -284,9 +292,11 @@ impl ReadAt for Source {
     }
 
     #[cfg(unix)]
-    fn release(&self, range: Range<usize>) {
-        let inside = range.start <= range.end && range.end <= self.length;
+    fn release(&self, range: Range<u64>) {
+        let inside = range.start <= range.end && range.end <= self.length();
         if let Some(map) = self.map.get().filter(|_| inside) {
+            // All of a map is in memory.
+            let range = range.start as usize..range.end as usize;
             // SAFETY: the range is within the map. The map is shared and only read, so its pages
             // come back from the file with the same bytes, unless another process wrote to the
             // file: see `map`.
@@ -409,7 +419,7 @@ mod tests {
         let all = |resident: usize| resident * 1024 >= LENGTH;
         let backwards = Range { start: 10, end: 5 };
         for (range, is_given_back) in
-            [(0..LENGTH, true), (1..LENGTH + 1, false), (backwards, false)]
+            [(0..LENGTH as u64, true), (1..LENGTH as u64 + 1, false), (backwards, false)]
         {
             assert_eq!(touch(), LENGTH as u64);
             assert!(all(resident(file.path())));

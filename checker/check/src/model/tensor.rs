@@ -25,7 +25,7 @@ pub struct Description {
     /// The element type as the file spells it.
     pub dtype: Cow<'static, str>,
     /// The shape. The last index runs fastest, except in column-major arrays of numpy.
-    pub shape: Vec<usize>,
+    pub shape: Vec<u64>,
     /// The storage of PyTorch whose elements stand for those of the tensor: the tensor is a view
     /// that repeats elements. Then `shape` is the number of these elements.
     pub storage: Option<Box<Storage>>,
@@ -41,7 +41,7 @@ pub struct Storage {
     /// The key of the storage in the file.
     pub key: String,
     /// The index of the first of these elements in the storage.
-    pub start: usize,
+    pub start: u64,
 }
 
 impl Description {
@@ -170,7 +170,7 @@ impl Tensor {
     pub(crate) fn new(
         name: impl Into<Arc<str>>,
         dtype: impl Into<Cow<'static, str>>,
-        shape: Vec<usize>,
+        shape: Vec<u64>,
         content: Content,
         data: Data,
     ) -> Self {
@@ -188,9 +188,9 @@ impl Tensor {
     pub(crate) const BYTES: &'static str = "bytes";
 
     /// Makes the tensor one of these elements of a storage.
-    pub(crate) fn stand_for(&mut self, key: String, elements: Range<usize>) {
+    pub(crate) fn stand_for(&mut self, key: String, elements: Range<u64>) {
         let storage = Storage { key, start: elements.start };
-        self.described().shape = vec![elements.len()];
+        self.described().shape = vec![elements.end - elements.start];
         self.described().storage = Some(storage.into());
         self.layout = Layout::RowMajor;
     }
@@ -202,8 +202,8 @@ impl Tensor {
 
     /// The product of the shape. Readers refuse shapes with too large a product, so it never
     /// saturates for their tensors.
-    pub(crate) fn elements(&self) -> usize {
-        self.shape.iter().fold(1, |product: usize, &extent| product.saturating_mul(extent))
+    pub(crate) fn elements(&self) -> u64 {
+        self.shape.iter().fold(1, |product: u64, &extent| product.saturating_mul(extent))
     }
 
     /// Bytes of a unit. A tensor is split only at multiples of this length.
@@ -224,9 +224,9 @@ pub(crate) struct FullDescription {
     pub(crate) layout: Layout,
     pub(crate) content: Content,
     /// [`Tensor::elements`].
-    pub(crate) elements: usize,
+    pub(crate) elements: u64,
     /// Bytes of the data.
-    pub(crate) bytes: usize,
+    pub(crate) bytes: u64,
 }
 
 impl FullDescription {
@@ -242,7 +242,7 @@ impl FullDescription {
     }
 
     /// The coordinate of an element, counted in the order of the file.
-    pub(crate) fn coordinate(&self, element: usize) -> Vec<usize> {
+    pub(crate) fn coordinate(&self, element: u64) -> Vec<u64> {
         coordinate(&self.description.shape, &self.layout, element)
     }
 
@@ -265,10 +265,10 @@ impl FullDescription {
 }
 
 /// The coordinate of an element of this shape, counted in the order of the file.
-pub(crate) fn coordinate(shape: &[usize], layout: &Layout, element: usize) -> Vec<usize> {
+pub(crate) fn coordinate(shape: &[u64], layout: &Layout, element: u64) -> Vec<u64> {
     let mut rest = element;
     let mut coordinate = shape.to_vec();
-    let mut split = |extent: &mut usize| {
+    let mut split = |extent: &mut u64| {
         let size = (*extent).max(1);
         *extent = rest % size;
         rest /= size;

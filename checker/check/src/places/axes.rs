@@ -2,25 +2,26 @@
 
 use super::{AxisPlaces, bits};
 
-/// A set of indices of an axis: a bit for each.
+/// A set of indices of an axis: a bit for each. [`Places::MOST_INDICES`](super::Places) bounds the
+/// extent, so the bits are in memory.
 pub(super) struct Indices {
-    extent: usize,
+    extent: u64,
     words: Vec<u64>,
 }
 
 impl Indices {
-    pub(super) fn new(extent: usize) -> Self {
-        Self { extent, words: vec![0; extent.div_ceil(64)] }
+    pub(super) fn new(extent: u64) -> Self {
+        Self { extent, words: vec![0; extent.div_ceil(64) as usize] }
     }
 
     /// Inserts an index, which is less than the extent.
-    pub(super) fn insert(&mut self, index: usize) {
-        self.words[index / 64] |= 1 << (index % 64);
+    pub(super) fn insert(&mut self, index: u64) {
+        self.words[(index / 64) as usize] |= 1 << (index % 64);
     }
 
     /// Inserts `first + i` for each bit `i` that is set. All of these must be less than the extent.
-    pub(super) fn insert_word(&mut self, first: usize, word: u64) {
-        let (at, shift) = (first / 64, first % 64);
+    pub(super) fn insert_word(&mut self, first: u64, word: u64) {
+        let (at, shift) = ((first / 64) as usize, first % 64);
         self.words[at] |= word << shift;
         // The bits that the shift has dropped. None without a shift.
         let rest = (word >> 1) >> (63 - shift);
@@ -35,8 +36,8 @@ impl Indices {
     }
 
     /// The report on this axis. Each index represents `unit` indices of the axis.
-    pub(super) fn places(&self, unit: usize) -> AxisPlaces {
-        let indices = self.words.iter().map(|word| word.count_ones() as usize).sum::<usize>();
+    pub(super) fn places(&self, unit: u64) -> AxisPlaces {
+        let indices = self.words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
         AxisPlaces {
             extent: self.extent * unit,
             indices: indices * unit,
@@ -50,15 +51,15 @@ impl Indices {
     }
 
     /// The runs. Empty if there are too many of them.
-    fn ranges(&self) -> Option<Vec<(usize, usize)>> {
-        let mut ranges: Vec<(usize, usize)> = Vec::new();
-        let mut from = 0;
-        while let Some(first) = bits::next(&self.words, from, self.extent, true) {
+    fn ranges(&self) -> Option<Vec<(u64, u64)>> {
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        let (mut from, bits) = (0, self.extent as usize);
+        while let Some(first) = bits::next(&self.words, from, bits, true) {
             if ranges.len() == AxisPlaces::MOST_RANGES {
                 return None;
             }
-            let end = bits::next(&self.words, first, self.extent, false).unwrap_or(self.extent);
-            ranges.push((first, end - 1));
+            let end = bits::next(&self.words, first, bits, false).unwrap_or(bits);
+            ranges.push((first as u64, end as u64 - 1));
             from = end;
         }
         Some(ranges)

@@ -11,24 +11,24 @@ use crate::model::{Layout, Tensor};
 /// that runs fastest.
 pub(crate) struct Collector {
     /// Elements of a unit.
-    unit: usize,
+    unit: u64,
     /// The axes, from the one that runs slowest to the one that runs fastest.
     order: Vec<usize>,
     /// The shape, in units.
-    shape: Vec<usize>,
+    shape: Vec<u64>,
     /// The indices of bad units, by axis.
     indices: Vec<Indices>,
     draft: Option<Draft>,
     /// The number of units that were added, and the last of them.
     count: u64,
-    last: Option<usize>,
+    last: Option<u64>,
     /// Whether a unit was added that the tensor does not have.
     wrong: bool,
 }
 
 impl Collector {
     /// A collector for a tensor with units of `unit` elements. None for tensors without places.
-    pub(crate) fn new(tensor: &Tensor, unit: usize, map: bool) -> Option<Self> {
+    pub(crate) fn new(tensor: &Tensor, unit: u64, map: bool) -> Option<Self> {
         let mut shape = tensor.shape.clone();
         let order = order(&tensor.layout, shape.len())?;
         if unit > 1 {
@@ -39,7 +39,7 @@ impl Collector {
             }
             *fastest /= unit;
         }
-        let most = tensor.shape.iter().try_fold(0usize, |sum, extent| sum.checked_add(*extent));
+        let most = tensor.shape.iter().try_fold(0u64, |sum, extent| sum.checked_add(*extent));
         if tensor.elements() == 0 || most.is_none_or(|most| most > Places::MOST_INDICES) {
             return None;
         }
@@ -56,7 +56,7 @@ impl Collector {
     }
 
     /// Adds a unit. Units must come in rising order. A unit that is added twice counts once.
-    pub(crate) fn add(&mut self, unit: usize) {
+    pub(crate) fn add(&mut self, unit: u64) {
         if self.last != Some(unit) {
             self.add_bits(unit, &[1], 1);
         }
@@ -64,10 +64,10 @@ impl Collector {
 
     /// Adds the unit `first + i` for each bit `i` of `bits` bits that is set. These units must come
     /// after all units that were added before.
-    pub(crate) fn add_bits(&mut self, first: usize, words: &[u64], count: usize) {
+    pub(crate) fn add_bits(&mut self, first: u64, words: &[u64], count: usize) {
         let row = self.order.last().map_or(1, |&axis| self.shape[axis]).max(1);
-        let units = self.shape.iter().product();
-        let in_shape = first.checked_add(count).is_some_and(|end| end <= units);
+        let units: u64 = self.shape.iter().product();
+        let in_shape = first.checked_add(count as u64).is_some_and(|end| end <= units);
         if !in_shape || self.last.is_some_and(|last| first <= last) {
             self.wrong = true;
             return;
@@ -76,8 +76,9 @@ impl Collector {
         let mut at = 0;
         while let Some(next) = bits::next(words, at, count, true) {
             at = next;
-            let start = first + at;
-            let length = (row - start % row).min(count - at);
+            let start = first + at as u64;
+            // At most `count`.
+            let length = (row - start % row).min((count - at) as u64) as usize;
             self.add_row(start, (words, at, length), &mut coordinate);
             at += length;
         }
@@ -87,9 +88,9 @@ impl Collector {
     /// the fastest axis.
     fn add_row(
         &mut self,
-        start: usize,
+        start: u64,
         (words, from, length): (&[u64], usize, usize),
-        coordinate: &mut [usize],
+        coordinate: &mut [u64],
     ) {
         let mut is_placed = false;
         for done in (0..length).step_by(64) {
@@ -101,14 +102,15 @@ impl Collector {
                 is_placed = true;
                 self.place(start, coordinate);
             }
-            self.last = Some(start + done + (63 - word.leading_zeros() as usize));
+            let start = start + done as u64;
+            self.last = Some(start + u64::from(63 - word.leading_zeros()));
             self.count += u64::from(word.count_ones());
-            self.add_word(start + done, word, coordinate);
+            self.add_word(start, word, coordinate);
         }
     }
 
     /// Computes the coordinate of a unit, and inserts its indices for all axes except the fastest.
-    fn place(&mut self, unit: usize, coordinate: &mut [usize]) {
+    fn place(&mut self, unit: u64, coordinate: &mut [u64]) {
         let Some((&fastest, slower)) = self.order.split_last() else { return };
         let mut rest = unit / self.shape[fastest].max(1);
         for &axis in slower.iter().rev() {
@@ -120,7 +122,7 @@ impl Collector {
     }
 
     /// Adds units of a row: `unit + i` for each bit `i` that is set.
-    fn add_word(&mut self, unit: usize, mut word: u64, coordinate: &mut [usize]) {
+    fn add_word(&mut self, unit: u64, mut word: u64, coordinate: &mut [u64]) {
         let Some(&fastest) = self.order.last() else {
             // A scalar.
             return self.draft.iter_mut().for_each(|draft| draft.add(coordinate, 1));
@@ -130,7 +132,7 @@ impl Collector {
         let Some(draft) = &mut self.draft else { return };
         let step = draft.step(fastest);
         while word != 0 {
-            let at = index + word.trailing_zeros() as usize;
+            let at = index + u64::from(word.trailing_zeros());
             let beyond = (at / step + 1) * step - index;
             let cell = if beyond < 64 { word & ((1 << beyond) - 1) } else { word };
             coordinate[fastest] = at;
@@ -160,10 +162,10 @@ impl Collector {
                 indices.places(if order.last() == Some(&axis) { unit } else { 1 })
             })
             .collect::<Vec<AxisPlaces>>();
-        let of = shape.iter().product::<usize>() as u64;
+        let of = shape.iter().product::<u64>();
         Some(Places {
-            elements: count * unit as u64,
-            of: of * unit as u64,
+            elements: count * unit,
+            of: of * unit,
             axes,
             map: draft.map(|draft| draft.finish(unit)),
         })
@@ -211,7 +213,7 @@ mod tests {
     /// Places that are wrong would be worse than none.
     #[test]
     fn no_places_for_units_out_of_order_or_out_of_the_tensor() {
-        let with = |units: &[(usize, &[u64], usize)]| {
+        let with = |units: &[(u64, &[u64], usize)]| {
             let mut collector = collector();
             units.iter().for_each(|&(first, words, count)| collector.add_bits(first, words, count));
             elements(collector)
@@ -219,7 +221,7 @@ mod tests {
         assert_eq!(with(&[]), None);
         assert_eq!(with(&[(0, &[u64::MAX, u64::MAX, 0xFFF], 140)]), Some(140));
         assert_eq!(with(&[(3, &[1], 1), (139, &[1], 1)]), Some(2));
-        for wrong in [(140, 1), (139, 2), (usize::MAX, 1), (3, 1), (2, 5)] {
+        for wrong in [(140, 1), (139, 2), (u64::MAX, 1), (3, 1), (2, 5)] {
             assert_eq!(with(&[(3, &[1], 1), (wrong.0, &[1], wrong.1)]), None, "{wrong:?}");
         }
     }

@@ -47,29 +47,29 @@ impl From<Lit> for (u32, u64) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Steps {
     /// The number of indices of the axis.
-    pub extent: usize,
+    pub extent: u64,
     /// The number of indices in a step, at least 1.
-    pub step: usize,
+    pub step: u64,
 }
 
 impl Steps {
     /// The most steps of an axis.
     pub const MOST: usize = 64;
 
-    fn new(extent: usize) -> Self {
-        Self { extent, step: extent.div_ceil(Self::MOST).max(1) }
+    fn new(extent: u64) -> Self {
+        Self { extent, step: extent.div_ceil(Self::MOST as u64).max(1) }
     }
 
-    /// The number of steps.
+    /// The number of steps, at most [`Steps::MOST`].
     #[must_use]
     pub const fn count(&self) -> usize {
-        self.extent.div_ceil(self.step)
+        self.extent.div_ceil(self.step) as usize
     }
 
     /// The first and the last index of a step.
     #[must_use]
-    pub fn indices(&self, step: usize) -> (usize, usize) {
-        let first = step.saturating_mul(self.step);
+    pub fn indices(&self, step: usize) -> (u64, u64) {
+        let first = self.step.saturating_mul(step as u64);
         (first, first.saturating_add(self.step).min(self.extent).saturating_sub(1))
     }
 }
@@ -91,14 +91,14 @@ impl Map {
 /// lies along the last axis.
 pub(super) struct Draft {
     /// Extents of the axes before the last two.
-    leading: Vec<usize>,
+    leading: Vec<u64>,
     map: Map,
     /// The number of bad units, by cell.
     counts: Vec<u64>,
 }
 
 impl Draft {
-    pub(super) fn new(shape: &[usize]) -> Self {
+    pub(super) fn new(shape: &[u64]) -> Self {
         let (leading, rows, columns) = split(shape, 1);
         let map = Map {
             groups: Steps::new(leading.iter().product()),
@@ -112,7 +112,7 @@ impl Draft {
 
     /// Units in a step of this axis, if adjacent units on the axis are in the same cell or in
     /// adjacent cells. This holds for the last two axes.
-    pub(super) fn step(&self, axis: usize) -> usize {
+    pub(super) fn step(&self, axis: usize) -> u64 {
         match axis.checked_sub(self.leading.len()) {
             Some(0) if self.map.rows.extent > 1 => self.map.rows.step,
             Some(_) => self.map.columns.step,
@@ -121,13 +121,15 @@ impl Draft {
     }
 
     /// Counts `count` bad units at a coordinate.
-    pub(super) fn add(&mut self, coordinate: &[usize], units: u64) {
+    pub(super) fn add(&mut self, coordinate: &[u64], units: u64) {
         let (leading, row, column) = split(coordinate, 0);
         let extents = leading.iter().zip(&self.leading);
         let group = extents.fold(0, |group, (index, extent)| group * extent + index);
         let Map { groups, rows, columns, .. } = &self.map;
-        let cell = group / groups.step * rows.count() + row / rows.step;
-        self.counts[cell * columns.count() + column / columns.step] += units;
+        let cell = group / groups.step * rows.count() as u64 + row / rows.step;
+        let cell = cell * columns.count() as u64 + column / columns.step;
+        // Each axis has at most 64 steps.
+        self.counts[cell as usize] += units;
     }
 
     /// Adds what another draft of the same tensor has counted.
@@ -136,19 +138,19 @@ impl Draft {
     }
 
     /// The map, in elements.
-    pub(super) fn finish(self, unit: usize) -> Map {
+    pub(super) fn finish(self, unit: u64) -> Map {
         let Self { mut map, counts, .. } = self;
         map.columns.extent *= unit;
         map.columns.step *= unit;
         let cells = (0u32..).zip(counts).filter(|(_, units)| *units > 0);
-        map.lit = cells.map(|(cell, units)| Lit { cell, elements: units * unit as u64 }).collect();
+        map.lit = cells.map(|(cell, units)| Lit { cell, elements: units * unit }).collect();
         map
     }
 }
 
 /// Splits a list by axis: the part before the last two axes, and the values of the last two.
 /// `missing` stands for a value that is not there.
-fn split(axes: &[usize], missing: usize) -> (&[usize], usize, usize) {
+fn split(axes: &[u64], missing: u64) -> (&[u64], u64, u64) {
     match axes {
         [leading @ .., row, column] => (leading, *row, *column),
         [column] => (&[], missing, *column),

@@ -31,7 +31,7 @@ pub struct Places {
 impl Places {
     /// The largest sum of the extents of a tensor. A bit is kept for each index of each axis, so
     /// this bounds the memory to 32 MiB for a thread.
-    pub const MOST_INDICES: usize = 1 << 28;
+    pub const MOST_INDICES: u64 = 1 << 28;
 
     /// Adds the cells of the map to those of the maps before, or leaves out the map if there would
     /// be too many.
@@ -50,13 +50,13 @@ impl Places {
 #[non_exhaustive]
 pub struct AxisPlaces {
     /// The extent of the axis.
-    pub extent: usize,
+    pub extent: u64,
     /// The number of indices with a bad element.
-    pub indices: usize,
+    pub indices: u64,
     /// These indices: the first and the last index of each run, in rising order. Empty if there are
     /// more than [`AxisPlaces::MOST_RANGES`] runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ranges: Vec<(usize, usize)>,
+    pub ranges: Vec<(u64, u64)>,
 }
 
 impl AxisPlaces {

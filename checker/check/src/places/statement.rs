@@ -74,7 +74,7 @@ impl Places {
     fn within(&self, axes: &[(usize, &AxisPlaces)]) -> u64 {
         self.axes.iter().enumerate().fold(1u64, |product, (axis, places)| {
             let is_named = axes.iter().any(|(named, _)| *named == axis);
-            product.saturating_mul(if is_named { places.indices } else { places.extent } as u64)
+            product.saturating_mul(if is_named { places.indices } else { places.extent })
         })
     }
 

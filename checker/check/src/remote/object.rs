@@ -14,15 +14,15 @@ use object_store::{GetOptions, GetResult, ObjectMeta, ObjectStore, ObjectStoreEx
 use super::IN_FLIGHT;
 use super::client::{Failure, wait};
 use super::store;
-use crate::model::{Error, HasChanged, ReadAt, Reads, Source};
+use crate::model::{Error, HasChanged, ReadAt, Reads, Source, span};
 use crate::options::Options;
 use crate::sync::{for_each, lock};
 
 /// Bytes of the first request. Enough for the headers of most files.
-const WINDOW: usize = 64 << 10;
+const WINDOW: u64 = 64 << 10;
 
 /// Bytes of a request of data.
-const STEP: usize = 8 << 20;
+const STEP: u64 = 8 << 20;
 
 /// How often an incomplete answer is requested again. The store itself retries most temporary
 /// failures, in addition.
@@ -46,7 +46,7 @@ pub(super) struct Object {
 /// The version of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Version {
-    length: usize,
+    length: u64,
     /// The entity tag or, if there is none, the time of the last change.
     tag: String,
 }
@@ -55,7 +55,7 @@ impl Version {
     fn of(meta: &ObjectMeta) -> Result<Self, Failure> {
         let tag = meta.e_tag.clone();
         let tag = tag.unwrap_or_else(|| meta.last_modified.timestamp_micros().to_string());
-        Ok(Self { length: usize::try_from(meta.size)?, tag })
+        Ok(Self { length: meta.size, tag })
     }
 
     /// The tag, if requests can use it as a condition. A weak tag never matches.
@@ -91,7 +91,7 @@ impl Object {
         let (store, path) = store::find(url).map_err(remote)?;
         let (asked, place) = (Arc::clone(&store), path.clone());
         let first = wait(async move {
-            let options = GetOptions::new().with_range(Some(0..WINDOW as u64));
+            let options = GetOptions::new().with_range(Some(0..WINDOW));
             match asked.get_opts(&place, options).await {
                 Ok(result) => Ok(Some((Version::of(&result.meta)?, collect(result).await?))),
                 // An empty object has no valid range to request.
@@ -125,11 +125,11 @@ impl Object {
     }
 
     /// Fetches a range. It must not be empty and must lie within the object.
-    fn fetch(&self, range: Range<usize>) -> io::Result<Vec<u8>> {
+    fn fetch(&self, range: Range<u64>) -> io::Result<Vec<u8>> {
         let mut tries = 1;
         loop {
             let failure = match self.try_fetch(range.clone()) {
-                Ok(Some(bytes)) if bytes.len() == range.len() => return Ok(bytes),
+                Ok(Some(bytes)) if bytes.len() as u64 == span(&range) => return Ok(bytes),
                 Ok(Some(_)) => "the server sent fewer or more bytes than it was asked for".into(),
                 Ok(None) => return Err(io::Error::other(HasChanged(self.url.clone()))),
                 Err(failure) => failure,
@@ -142,12 +142,11 @@ impl Object {
     }
 
     /// None if the object has changed.
-    fn try_fetch(&self, range: Range<usize>) -> Result<Option<Vec<u8>>, Failure> {
+    fn try_fetch(&self, range: Range<u64>) -> Result<Option<Vec<u8>>, Failure> {
         let (store, path, version) =
             (Arc::clone(&self.store), self.path.clone(), self.version.clone());
         wait(async move {
-            let mut options =
-                GetOptions::new().with_range(Some(range.start as u64..range.end as u64));
+            let mut options = GetOptions::new().with_range(Some(range));
             options.if_match = version.condition();
             match store.get_opts(&path, options).await {
                 Ok(result) if Version::of(&result.meta)? == version => {
@@ -160,10 +159,10 @@ impl Object {
     }
 
     /// The beginning, at least up to this offset. Each further request doubles the length.
-    fn head(&self, end: usize) -> io::Result<MutexGuard<'_, Vec<u8>>> {
+    fn head(&self, end: u64) -> io::Result<MutexGuard<'_, Vec<u8>>> {
         let mut head = lock(&self.head);
-        while head.len() < end {
-            let start = head.len();
+        while (head.len() as u64) < end {
+            let start = head.len() as u64;
             let end = start.saturating_add(start.max(WINDOW)).min(self.version.length);
             head.extend(self.fetch(start..end)?);
         }
@@ -173,11 +172,11 @@ impl Object {
     /// Downloads the object to a file without a name, with several requests at a time.
     fn download(&self) -> Result<Source, Error> {
         let length = self.version.length;
-        if length as u64 > self.most {
-            return Err(Error::Download { length: length as u64, most: self.most });
+        if length > self.most {
+            return Err(Error::Download { length, most: self.most });
         }
         let file = tempfile::tempfile().map_err(Error::Io)?;
-        let starts: Vec<usize> = (0..length).step_by(STEP).collect();
+        let starts: Vec<u64> = (0..length).step_by(STEP as usize).collect();
         let file = Mutex::new(file);
         let fetched = for_each(
             &starts,
@@ -202,12 +201,12 @@ impl Object {
 }
 
 impl ReadAt for Object {
-    fn length(&self) -> usize {
+    fn length(&self) -> u64 {
         self.version.length
     }
 
-    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
-        let end = at.checked_add(out.len()).filter(|&end| end <= self.version.length);
+    fn read_exact_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
+        let end = at.checked_add(out.len() as u64).filter(|&end| end <= self.version.length);
         let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
         if out.is_empty() {
             return Ok(());
@@ -216,9 +215,9 @@ impl ReadAt for Object {
             return whole.read_exact_at(out, at);
         }
         // Headers are read from the beginning in small steps, and data in long ranges.
-        let known = lock(&self.head).len();
-        if end <= known || at <= known && out.len() <= WINDOW {
-            out.copy_from_slice(&self.head(end)?[at..end]);
+        let known = lock(&self.head).len() as u64;
+        if end <= known || at <= known && out.len() as u64 <= WINDOW {
+            self.head(end)?.as_slice().read_exact_at(out, at)?;
         } else {
             out.copy_from_slice(&self.fetch(at..end)?);
         }
@@ -226,14 +225,14 @@ impl ReadAt for Object {
     }
 
     fn reads(&self) -> Reads {
-        Reads { step: STEP, gap: 256 << 10, at_once: IN_FLIGHT }
+        Reads { step: STEP as usize, gap: 256 << 10, at_once: IN_FLIGHT }
     }
 
     fn file(&self) -> Option<&FilePath> {
         Some(FilePath::new(&self.url))
     }
 
-    fn release(&self, range: Range<usize>) {
+    fn release(&self, range: Range<u64>) {
         if let Some(whole) = self.whole.get() {
             whole.release(range);
         }
@@ -276,8 +275,8 @@ async fn collect(result: GetResult) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-fn write_at(file: &mut File, bytes: &[u8], at: usize) -> io::Result<()> {
-    file.seek(SeekFrom::Start(at as u64))?;
+fn write_at(file: &mut File, bytes: &[u8], at: u64) -> io::Result<()> {
+    file.seek(SeekFrom::Start(at))?;
     file.write_all(bytes)
 }
 

@@ -26,7 +26,7 @@ impl Action {
         tally: &mut Tally,
         numbers: &[u8],
         format: Format,
-        start: usize,
+        start: u64,
     ) -> Result<(), nonfinite::Error> {
         match self {
             Self::Count(asked) => tally.numbers(numbers, format, start, *asked),
@@ -66,12 +66,12 @@ impl Marks {
         &mut self,
         numbers: &[u8],
         format: Format,
-        start: usize,
+        start: u64,
     ) -> Result<(), nonfinite::Error> {
         let size = format.size_in_bytes();
         for (chunk, numbers) in numbers.chunks(CHUNK).enumerate() {
             if self.mark(numbers, format)? {
-                self.add(start + chunk * (CHUNK / size), numbers.len() / size);
+                self.add(start + (chunk * (CHUNK / size)) as u64, numbers.len() / size);
             }
         }
         Ok(())
@@ -97,7 +97,7 @@ impl Marks {
     }
 
     /// Adds the marked numbers among `count` numbers of the tensor.
-    fn add(&mut self, first: usize, count: usize) {
+    fn add(&mut self, first: u64, count: usize) {
         let shared = self.shared;
         if shared == 1 {
             return self.collector.add_bits(first, &self.words, count);
@@ -108,7 +108,7 @@ impl Marks {
             let unit = index / shared;
             words[unit / 64] |= 1 << (unit % 64);
         }
-        self.collector.add_bits(first / shared, &words, units);
+        self.collector.add_bits(first / shared as u64, &words, units);
     }
 }
 

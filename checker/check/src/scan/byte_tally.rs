@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 use crate::model::{ByteOrder, Content};
 
 /// Bytes of a page. A hole in a file has whole pages.
-pub(crate) const PAGE: usize = 4096;
+pub(crate) const PAGE: u64 = 4096;
+const BYTES: usize = PAGE as usize;
 
 /// Numbers that are sampled of each chunk of a tensor that the scan reads at once.
 const SAMPLES: usize = 1024;
 
 /// Tensors of fewer elements are not sampled.
-const LARGE: usize = 1 << 16;
+const LARGE: u64 = 1 << 16;
 
 /// What the bytes of a tensor are to lint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +37,7 @@ pub(crate) enum ByteKind {
 
 impl ByteKind {
     /// Floating-point weights, this many.
-    pub(crate) fn weights(elements: usize) -> Self {
+    pub(crate) fn weights(elements: u64) -> Self {
         Self::Weights { are_many: elements >= LARGE }
     }
 
@@ -54,9 +55,9 @@ pub(crate) struct ByteTally {
     /// Whether any byte is not zero.
     pub(crate) has_nonzero: bool,
     /// Pages of the file that hold zeros of this tensor only.
-    pub(crate) zero_pages: usize,
+    pub(crate) zero_pages: u64,
     /// The first of these pages, from its first byte in the tensor.
-    pub(crate) first_zero_page: Option<usize>,
+    pub(crate) first_zero_page: Option<u64>,
     /// How often each byte occurs. Of scales of one byte only, otherwise empty.
     pub(crate) bytes: Vec<u64>,
     /// The exponents of some of the numbers, as those of f32. Of large tensors only, otherwise
@@ -85,8 +86,8 @@ impl ByteTally {
         &mut self,
         kind: ByteKind,
         content: &Content,
-        offset: Option<usize>,
-        start: usize,
+        offset: Option<u64>,
+        start: u64,
         bytes: &[u8],
     ) {
         if kind == ByteKind::Other {
@@ -100,7 +101,7 @@ impl ByteTally {
         if let Some(offset) = offset {
             self.count_zero_pages(start, bytes, offset);
         }
-        self.has_nonzero = self.has_nonzero || bytes.chunks(PAGE).any(|page| !is_zero(page));
+        self.has_nonzero = self.has_nonzero || bytes.chunks(BYTES).any(|page| !is_zero(page));
         if let (ByteKind::Weights { are_many: true }, Content::Floats { format, order, .. }) =
             (kind, content)
             && *order == ByteOrder::NATIVE
@@ -125,14 +126,15 @@ impl ByteTally {
     }
 
     /// Counts the pages of zeros.
-    fn count_zero_pages(&mut self, start: usize, bytes: &[u8], offset: usize) {
-        let before_page = (offset + start).next_multiple_of(PAGE) - (offset + start);
+    fn count_zero_pages(&mut self, start: u64, bytes: &[u8], offset: u64) {
+        // Less than a page.
+        let before_page = ((offset + start).next_multiple_of(PAGE) - (offset + start)) as usize;
         let Some(pages) = bytes.get(before_page..) else { return };
-        for (number, page) in pages.as_chunks::<PAGE>().0.iter().enumerate() {
+        for (number, page) in pages.as_chunks::<BYTES>().0.iter().enumerate() {
             // Nearly all pages end here.
             if page[0] | page[1] | page[2] | page[3] == 0 && is_zero(page) {
                 self.zero_pages += 1;
-                let place = start + before_page + number * PAGE;
+                let place = start + before_page as u64 + number as u64 * PAGE;
                 self.first_zero_page = self.first_zero_page.or(Some(place));
             }
         }
@@ -176,25 +178,25 @@ pub(crate) fn bits(number: &[u8]) -> u64 {
 /// Where the zeros begin that end with a page, at most a page before that. `read` reads a range of
 /// bytes in the tensor.
 pub(crate) fn start_of_zeros(
-    page: usize,
-    read: impl FnOnce(Range<usize>) -> Option<Vec<u8>>,
-) -> Option<usize> {
+    page: u64,
+    read: impl FnOnce(Range<u64>) -> Option<Vec<u8>>,
+) -> Option<u64> {
     let before = page.saturating_sub(PAGE);
     let head = read(before..page)?;
-    Some(head.iter().rposition(|&byte| byte != 0).map_or(before, |at| before + at + 1))
+    Some(head.iter().rposition(|&byte| byte != 0).map_or(before, |at| before + at as u64 + 1))
 }
 
 /// Where the zeros end that begin with a page.
 pub(crate) fn end_of_zeros(
-    page: usize,
-    length: usize,
-    mut read: impl FnMut(Range<usize>) -> Option<Vec<u8>>,
-) -> Option<usize> {
+    page: u64,
+    length: u64,
+    mut read: impl FnMut(Range<u64>) -> Option<Vec<u8>>,
+) -> Option<u64> {
     let mut end = page + PAGE;
     while end < length {
         let next = end..(end + (1 << 20)).min(length);
         match read(next.clone())?.iter().position(|&byte| byte != 0) {
-            Some(at) => return Some(end + at),
+            Some(at) => return Some(end + at as u64),
             None => end = next.end,
         }
     }
@@ -204,12 +206,13 @@ pub(crate) fn end_of_zeros(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::source::part;
 
     /// Pages of the file count, not of the tensor.
     #[test]
     fn pages_of_zeros() {
-        let mut bytes = vec![1; 5 * PAGE];
-        bytes[PAGE + 90..3 * PAGE + 110].fill(0);
+        let mut bytes = vec![1; 5 * BYTES];
+        bytes[BYTES + 90..3 * BYTES + 110].fill(0);
         for (offset, pages, first) in [
             (0, 1, Some(2 * PAGE)),
             (PAGE - 100, 2, Some(PAGE + 100)),
@@ -219,9 +222,9 @@ mod tests {
             seen.count_zero_pages(0, &bytes, offset);
             assert_eq!((seen.zero_pages, seen.first_zero_page), (pages, first), "{offset}");
         }
-        let read = |range: Range<usize>| Some(bytes[range].to_vec());
+        let read = |range: Range<u64>| part(&bytes, range).map(<[u8]>::to_vec);
         assert_eq!(start_of_zeros(2 * PAGE, read), Some(PAGE + 90));
-        assert_eq!(end_of_zeros(2 * PAGE, bytes.len(), read), Some(3 * PAGE + 110));
+        assert_eq!(end_of_zeros(2 * PAGE, bytes.len() as u64, read), Some(3 * PAGE + 110));
     }
 
     /// One of a thousand numbers may be larger.

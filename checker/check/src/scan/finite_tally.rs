@@ -9,19 +9,19 @@ use crate::model::Stats;
 /// A finite number, and its place in the tensor. Serialised as the place and the bits, since some
 /// forms change floating-point numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "(usize, u64)", into = "(usize, u64)")]
+#[serde(from = "(u64, u64)", into = "(u64, u64)")]
 pub(crate) struct Peak {
     pub(crate) value: f64,
-    pub(crate) place: usize,
+    pub(crate) place: u64,
 }
 
-impl From<(usize, u64)> for Peak {
-    fn from((place, bits): (usize, u64)) -> Self {
+impl From<(u64, u64)> for Peak {
+    fn from((place, bits): (u64, u64)) -> Self {
         Self { value: f64::from_bits(bits), place }
     }
 }
 
-impl From<Peak> for (usize, u64) {
+impl From<Peak> for (u64, u64) {
     fn from(peak: Peak) -> Self {
         (peak.place, peak.value.to_bits())
     }
@@ -58,12 +58,12 @@ impl FiniteTally {
         numbers: &[u8],
         format: Format,
         stats: &nonfinite::Stats,
-        start: usize,
+        start: u64,
         max_abs: Option<f64>,
     ) -> Result<Self, Error> {
         let peak = |extreme: nonfinite::Extreme| Peak {
             value: extreme.value,
-            place: start + extreme.index,
+            place: start + extreme.index as u64,
         };
         let largest = stats.max_abs.map(|extreme| key(extreme.value));
         let large = match max_abs {

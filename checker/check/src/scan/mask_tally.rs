@@ -25,7 +25,7 @@ impl MaskTally {
         if self.has_others {
             return;
         }
-        let pages = numbers.chunks(PAGE).filter(|page| !is_zero(page));
+        let pages = numbers.chunks(PAGE as usize).filter(|page| !is_zero(page));
         let numbers = pages.flat_map(|page| page.chunks_exact(size)).map(bits);
         for number in numbers.filter(|number| number & (u64::MAX >> (65 - 8 * size)) != 0) {
             let is_first = *self.number.get_or_insert(number) == number;
@@ -39,12 +39,12 @@ impl MaskTally {
 
     /// The number beside the zeros, if the tensor is a mask: -Inf, or the least finite number of a
     /// format, such as that in which the mask was made. A mask has zeros, too.
-    pub(crate) fn of_mask(&self, content: &Content, elements: usize) -> Option<f64> {
+    pub(crate) fn of_mask(&self, content: &Content, elements: u64) -> Option<f64> {
         let Content::Floats { format, parts: 1, .. } = *content else { return None };
         let number = format.to_f64(self.number?);
         let mut formats = [Format::F16, Format::Bf16, Format::F32, Format::F64].into_iter();
         let is_least = formats.any(|format| number == -format.to_f64(format.max_bits()));
-        let is_mask = !self.has_others && self.count < elements as u64;
+        let is_mask = !self.has_others && self.count < elements;
         (is_mask && (is_least || number.is_infinite())).then_some(number)
     }
 

@@ -37,12 +37,12 @@ pub(crate) struct OpenPiece<'a> {
 pub(crate) enum Whole<'a> {
     Tensor(&'a Content, &'a Data),
     /// The bytes from this one on in another file, or in the input.
-    Checksum(Option<&'a dyn ReadAt>, usize),
+    Checksum(Option<&'a dyn ReadAt>, u64),
 }
 
 impl<'a> OpenPiece<'a> {
     /// The file and the range of the bytes. None if they are decoded or in memory already.
-    fn bytes(&self) -> Option<(&'a dyn ReadAt, Range<usize>)> {
+    fn bytes(&self) -> Option<(&'a dyn ReadAt, Range<u64>)> {
         let (source, start) = match self.whole {
             Whole::Tensor(_, Data::Input(range)) => (self.source, range.start),
             Whole::Tensor(_, Data::Other { source, range }) => (&**source, range.start),
@@ -57,7 +57,7 @@ impl<'a> OpenPiece<'a> {
     /// of the part, if it was read before.
     fn scan(
         &self,
-        window: Option<(&[u8], usize)>,
+        window: Option<(&[u8], u64)>,
         scanner: &mut Scanner,
         options: &Options,
     ) -> Result<TargetTally, Error> {
@@ -93,13 +93,13 @@ impl<'a> OpenPiece<'a> {
         numbers: Tally,
         bytes: Option<Box<ByteTally>>,
     ) -> TargetTally {
-        let start = self.piece.start as u64;
-        let end = start + self.piece.length as u64;
+        let start = self.piece.start;
+        let end = start + self.piece.length;
         TargetTally { ranges: vec![TalliedRange { start, end, crc }], numbers, bytes }
     }
 
     fn units(&self, content: &'a Content) -> Units<'a> {
-        Units { name: self.name, content, first: self.piece.start / content.unit() }
+        Units { name: self.name, content, first: self.piece.start / content.unit() as u64 }
     }
 
     /// Scans bytes in memory, or what a decoder gives.
@@ -162,7 +162,7 @@ fn groups<'a>(count: usize, open: impl Fn(usize) -> OpenPiece<'a>) -> (Vec<Range
     let mut groups: Vec<Range<usize>> = Vec::new();
     let mut at_once = 1;
     // The file of the last piece, and the range from the first piece of its group on.
-    let mut last: Option<(&dyn ReadAt, Range<usize>)> = None;
+    let mut last: Option<(&dyn ReadAt, Range<u64>)> = None;
     for index in 0..count {
         let read = open(index).bytes();
         let joined = last.zip(read.clone()).and_then(|((source, whole), (other, range))| {
@@ -170,7 +170,7 @@ fn groups<'a>(count: usize, open: impl Fn(usize) -> OpenPiece<'a>) -> (Vec<Range
             let gap = range.start.checked_sub(whole.end);
             let joins = ptr::addr_eq(source, other)
                 && gap.is_some_and(|gap| gap <= reads.gap)
-                && range.end - whole.start <= reads.step
+                && range.end - whole.start <= reads.step as u64
                 && source.in_memory().is_none();
             joins.then_some((source, whole.start..range.end))
         });
@@ -190,15 +190,16 @@ fn window<'a, 'b>(
     group: &Range<usize>,
     open: impl Fn(usize) -> OpenPiece<'a>,
     buffer: &'b mut Vec<u8>,
-) -> Result<Option<(&'b [u8], usize)>, Error> {
+) -> Result<Option<(&'b [u8], u64)>, Error> {
     let first = open(group.start);
     let bounds = first.bytes().zip(open(group.end - 1).bytes());
     let Some(((source, start), (_, end))) = bounds else { return Ok(None) };
     let length = end.end - start.start;
-    if source.in_memory().is_some() || length > source.reads().step {
+    if source.in_memory().is_some() || length > source.reads().step as u64 {
         return Ok(None);
     }
-    buffer.resize(length, 0);
+    // At most a step.
+    buffer.resize(length as usize, 0);
     source
         .read_exact_at(buffer, start.start)
         .map_err(|error| Error::of_read(error, || first.name.to_owned()))?;
@@ -209,14 +210,14 @@ fn window<'a, 'b>(
 /// time to time.
 pub(super) fn scan_and_release(
     open: &OpenPiece<'_>,
-    window: Option<(&[u8], usize)>,
+    window: Option<(&[u8], u64)>,
     scanner: &mut Scanner,
     all: &AtomicUsize,
     options: &Options,
 ) -> Result<TargetTally, Error> {
     let tally = open.scan(window, scanner, options);
     if matches!(open.whole, Whole::Tensor(_, Data::Decoded(_))) {
-        let decoded = open.piece.length;
+        let decoded = open.piece.length as usize;
         let before = all.fetch_add(decoded, Ordering::Relaxed);
         // The sum may wrap around. Then the memory is given back a little earlier or later.
         if before / RELEASE != before.wrapping_add(decoded) / RELEASE {
@@ -241,11 +242,11 @@ mod tests {
     }
 
     impl ReadAt for Map {
-        fn length(&self) -> usize {
+        fn length(&self) -> u64 {
             1000
         }
 
-        fn read_exact_at(&self, _: &mut [u8], _: usize) -> io::Result<()> {
+        fn read_exact_at(&self, _: &mut [u8], _: u64) -> io::Result<()> {
             Err(io::ErrorKind::Unsupported.into())
         }
 
@@ -253,7 +254,7 @@ mod tests {
             Some(&[0; 1000])
         }
 
-        fn release(&self, range: Range<usize>) {
+        fn release(&self, range: Range<u64>) {
             assert_eq!(range, 0..1000);
             self.released.fetch_add(1, Ordering::Relaxed);
         }
@@ -263,7 +264,7 @@ mod tests {
     struct Broken;
 
     impl Decode for Broken {
-        fn length(&self) -> usize {
+        fn length(&self) -> u64 {
             64 << 20
         }
 

@@ -17,7 +17,7 @@ use crate::sync::lock;
 
 /// The most bytes of a piece. Large enough to make the cost of taking a piece negligible, small
 /// enough that all threads end at about the same time.
-const PIECE: usize = 4 << 20;
+const PIECE: u64 = 4 << 20;
 
 /// The tallies of the tensors of a file.
 pub(crate) struct TensorTallies {
@@ -98,7 +98,7 @@ pub(crate) fn scan(
     kinds: &[ByteKind],
     options: &Options,
 ) -> Result<TensorTallies, Error> {
-    let most = PIECE.max(source.reads().step);
+    let most = PIECE.max(source.reads().step as u64);
     let mut pieces = split(tensors, checksums, kinds, most);
     // Decoders of tensors with 0 bytes are run too: their data may be longer than the shape says.
     let is_empty = |tensor: &Tensor| {
@@ -182,13 +182,13 @@ pub(super) fn scan_again(
 }
 
 /// The offset of a piece in the file. The maximum if the piece is not in the file.
-fn place(piece: &Piece, tensors: &[Tensor], checksums: &[Checksum]) -> usize {
+fn place(piece: &Piece, tensors: &[Tensor], checksums: &[Checksum]) -> u64 {
     let start = match piece.of {
         Target::Tensor(index) => match &tensors[index].data {
             Data::Input(range) => range.start,
-            Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) => return usize::MAX,
+            Data::Other { .. } | Data::Owned(_) | Data::Decoded(_) => return u64::MAX,
         },
-        Target::Checksum(index) if checksums[index].other.is_some() => return usize::MAX,
+        Target::Checksum(index) if checksums[index].other.is_some() => return u64::MAX,
         Target::Checksum(index) => checksums[index].range.start,
     };
     start + piece.start

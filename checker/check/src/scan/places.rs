@@ -43,7 +43,7 @@ pub(crate) fn places(
         return Ok(found);
     }
     if let Some(observer) = &options.observer {
-        let lengths = bad.iter().map(|(_, bad)| bad.length() as u64);
+        let lengths = bad.iter().map(|(_, bad)| bad.length());
         observer.started(lengths.fold(0, u64::saturating_add));
     }
     let mut lit = 0;
@@ -61,7 +61,7 @@ pub(crate) fn places(
 }
 
 /// Fewer bytes than this are not worth a thread.
-const FEW: usize = 1 << 20;
+const FEW: u64 = 1 << 20;
 
 /// Scans the bad pieces of these tensors with all threads: each takes some pieces of a tensor.
 fn at_once(
@@ -70,7 +70,7 @@ fn at_once(
     options: &Options,
 ) -> Result<Vec<Option<Places>>, Error> {
     let bytes = bad.iter().map(|(_, bad)| bad.length());
-    let is_short = bytes.fold(0, usize::saturating_add) < FEW;
+    let is_short = bytes.fold(0, u64::saturating_add) < FEW;
     let most = options.threads().max(source.reads().at_once);
     let threads = if is_short { 1 } else { most };
     let mut parts = Vec::new();
@@ -125,7 +125,7 @@ impl<'a> Bad<'a> {
     }
 
     /// Bytes of the bad pieces.
-    fn length(&self) -> usize {
+    fn length(&self) -> u64 {
         self.pieces.iter().fold(0, |length, (piece, _)| length.saturating_add(piece.length))
     }
 
@@ -135,7 +135,9 @@ impl<'a> Bad<'a> {
             Content::Floats { parts, .. } => (1, parts.max(1)),
             Content::Blocks { blocks, .. } => {
                 let unit = blocks.elements_of_a_scale();
-                (unit, (blocks.scales.count() * unit / blocks.elements.max(1)).max(1))
+                let shared = blocks.scales.count() as u64 * unit / blocks.elements.max(1);
+                // At most the scales of a block.
+                (unit, shared.max(1) as usize)
             }
             Content::AlwaysFinite
             | Content::NotFloat
@@ -164,9 +166,10 @@ impl<'a> Bad<'a> {
             let few = found.filter(|found| found.iter().all(|found| found.count <= 1));
             match (scanner.action(), few) {
                 (Action::Mark(marks), Some(found)) => {
+                    let shared = marks.shared as u64;
                     let mut places: Vec<_> = found.iter().filter_map(|found| found.first).collect();
                     places.sort_unstable();
-                    places.iter().for_each(|(place, _)| marks.collector.add(place / marks.shared));
+                    places.iter().for_each(|(place, _)| marks.collector.add(place / shared));
                     options.advance(piece.length)?;
                 }
                 _ => {

@@ -9,8 +9,8 @@ use nonfinite::Format;
 use super::action::Action;
 use super::byte_tally::{ByteKind, ByteTally};
 use super::tally::Tally;
-use crate::model::source::Sequence;
-use crate::model::{Blocks, ByteOrder, Content, Error, ReadAt, swap_bytes};
+use crate::model::source::{Sequence, at_most, part};
+use crate::model::{Blocks, ByteOrder, Content, Error, ReadAt, span, swap_bytes};
 use crate::options::{Asked, Options};
 
 /// Bytes that are prepared (decoded, swapped, gathered) at a time. This many stay in a near cache.
@@ -23,14 +23,14 @@ pub(super) struct Units<'a> {
     pub(super) name: &'a str,
     pub(super) content: &'a Content,
     /// The index of the first unit in the tensor.
-    pub(super) first: usize,
+    pub(super) first: u64,
 }
 
 /// The buffers of a thread.
 pub(super) struct Scanner {
     action: Action,
     /// What the bytes of the piece are to lint, and the place of the tensor in the file.
-    pub(super) of_lint: (ByteKind, Option<usize>),
+    pub(super) of_lint: (ByteKind, Option<u64>),
     /// The tally of the bytes of the piece, for lint.
     bytes: ByteTally,
     /// Bytes of a stream.
@@ -76,14 +76,14 @@ impl Scanner {
         &mut self,
         bytes: &[u8],
         content: &Content,
-        unit: usize,
+        unit: u64,
         tally: &mut Tally,
     ) -> Result<(), nonfinite::Error> {
         let (kind, offset) = self.of_lint;
-        self.bytes.add(kind, content, offset, unit * content.unit(), bytes);
+        self.bytes.add(kind, content, offset, unit * content.unit() as u64, bytes);
         match *content {
             Content::Floats { format, parts, order } => {
-                self.floats(bytes, format, order, unit * parts, tally)
+                self.floats(bytes, format, order, unit * parts as u64, tally)
             }
             Content::Blocks { blocks, order } => self.blocks(bytes, blocks, order, unit, tally),
             Content::AlwaysFinite
@@ -98,7 +98,7 @@ impl Scanner {
         bytes: &[u8],
         format: Format,
         order: ByteOrder,
-        start: usize,
+        start: u64,
         tally: &mut Tally,
     ) -> Result<(), nonfinite::Error> {
         let size = format.size_in_bytes();
@@ -109,7 +109,7 @@ impl Scanner {
             self.numbers.clear();
             self.numbers.extend_from_slice(bytes);
             swap_bytes(&mut self.numbers, size);
-            let start = start + chunk * (CHUNK / size);
+            let start = start + (chunk * (CHUNK / size)) as u64;
             self.action.numbers(tally, &self.numbers, format, start)?;
         }
         Ok(())
@@ -120,7 +120,7 @@ impl Scanner {
         bytes: &[u8],
         blocks: &Blocks,
         order: ByteOrder,
-        first: usize,
+        first: u64,
         tally: &mut Tally,
     ) -> Result<(), nonfinite::Error> {
         let size = blocks.format.size_in_bytes();
@@ -138,7 +138,7 @@ impl Scanner {
             if order != ByteOrder::NATIVE {
                 swap_bytes(scales, size);
             }
-            let first = (first + chunk * step) * per_block;
+            let first = (first + (chunk * step) as u64) * per_block as u64;
             self.action.numbers(tally, scales, blocks.format, first)?;
         }
         Ok(())
@@ -148,7 +148,7 @@ impl Scanner {
     pub(super) fn stream(
         &mut self,
         stream: &mut dyn Read,
-        length: usize,
+        length: u64,
         of: Units<'_>,
         options: &Options,
     ) -> Result<Tally, Error> {
@@ -159,7 +159,7 @@ impl Scanner {
     fn chunks(
         &mut self,
         stream: &mut dyn Read,
-        length: usize,
+        length: u64,
         most: usize,
         Units { name, content, first }: Units<'_>,
         options: &Options,
@@ -168,16 +168,16 @@ impl Scanner {
         let step = (most / unit).max(1) * unit;
         let mut tally = Tally::default();
         let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.resize(step.min(length).max(buffer.len()), 0);
+        buffer.resize(at_most(step, length).max(buffer.len()), 0);
         let mut done = 0;
         while done < length {
-            let chunk = &mut buffer[..step.min(length - done)];
+            let chunk = &mut buffer[..at_most(step, length - done)];
             let missing = length - done;
             fill(stream, chunk, missing)
                 .map_err(|error| Error::of_read(error, || name.to_owned()))?;
-            self.bytes(chunk, content, first + done / unit, &mut tally)?;
-            done += chunk.len();
-            options.advance(chunk.len())?;
+            self.bytes(chunk, content, first + done / unit as u64, &mut tally)?;
+            done += chunk.len() as u64;
+            options.advance(chunk.len() as u64)?;
         }
         self.buffer = buffer;
         Ok(tally)
@@ -187,17 +187,17 @@ impl Scanner {
     pub(super) fn source(
         &mut self,
         source: &dyn ReadAt,
-        range: Range<usize>,
+        range: Range<u64>,
         of: Units<'_>,
         options: &Options,
     ) -> Result<Tally, Error> {
         let Some(bytes) = source.in_memory() else {
             let mut stream = Sequence::new(source, range.start);
-            return self.chunks(&mut stream, range.len(), source.reads().step, of, options);
+            return self.chunks(&mut stream, span(&range), source.reads().step, of, options);
         };
         let mut tally = Tally::default();
-        self.bytes(&bytes[range.clone()], of.content, of.first, &mut tally)?;
-        options.advance(range.len())?;
+        self.bytes(within(bytes, range.clone())?, of.content, of.first, &mut tally)?;
+        options.advance(span(&range))?;
         source.release(range);
         Ok(tally)
     }
@@ -207,20 +207,20 @@ impl Scanner {
     pub(super) fn checksum(
         &mut self,
         source: &dyn ReadAt,
-        range: Range<usize>,
+        range: Range<u64>,
         name: &str,
         options: &Options,
     ) -> Result<Hasher, Error> {
         let mut hasher = Hasher::new();
         if let Some(bytes) = source.in_memory() {
-            hasher.update(&bytes[range]);
+            hasher.update(within(bytes, range)?);
             options.advance(0)?;
             return Ok(hasher);
         }
-        let step = source.reads().step.clamp(1, range.len().max(1));
+        let step = at_most(source.reads().step, span(&range)).max(1);
         self.buffer.resize(step.max(self.buffer.len()), 0);
         for start in range.clone().step_by(step) {
-            let chunk = &mut self.buffer[..step.min(range.end - start)];
+            let chunk = &mut self.buffer[..at_most(step, range.end - start)];
             source
                 .read_exact_at(chunk, start)
                 .map_err(|error| Error::of_read(error, || name.to_owned()))?;
@@ -231,12 +231,17 @@ impl Scanner {
     }
 }
 
+/// The bytes in a range of a source that is in memory.
+fn within(bytes: &[u8], range: Range<u64>) -> Result<&[u8], Error> {
+    part(bytes, range).ok_or_else(|| Error::Io(io::ErrorKind::UnexpectedEof.into()))
+}
+
 /// Fills a chunk with the next bytes of data. `left` is the number of bytes that are still to come.
-fn fill(stream: &mut dyn Read, chunk: &mut [u8], left: usize) -> io::Result<()> {
+fn fill(stream: &mut dyn Read, chunk: &mut [u8], left: u64) -> io::Result<()> {
     let mut filled = 0;
     while filled < chunk.len() {
         match stream.read(&mut chunk[filled..]) {
-            Ok(0) => return Err(ends_early(left - filled)),
+            Ok(0) => return Err(ends_early(left - filled as u64)),
             Ok(count) => filled += count,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -246,7 +251,7 @@ fn fill(stream: &mut dyn Read, chunk: &mut [u8], left: usize) -> io::Result<()> 
 }
 
 /// The error of data that ends this many bytes too early.
-pub(super) fn ends_early(missing: usize) -> io::Error {
+pub(super) fn ends_early(missing: u64) -> io::Error {
     let bytes = if missing == 1 { "byte of it is" } else { "bytes of it are" };
     let why = format!("the data ends too early: {missing} {bytes} missing");
     io::Error::new(io::ErrorKind::UnexpectedEof, why)
@@ -256,7 +261,7 @@ pub(super) fn ends_early(missing: usize) -> io::Error {
 mod tests {
     use super::*;
 
-    fn units(content: &Content, first: usize) -> Units<'_> {
+    fn units(content: &Content, first: u64) -> Units<'_> {
         Units { name: "", content, first }
     }
 
@@ -290,7 +295,7 @@ mod tests {
             let options = Options::default();
             let mut stream = Interrupted { rest: &bytes, is_next: false };
             let mut scanner = Scanner::new(options.asked());
-            scanner.stream(&mut stream, length, units(&f32s(), 0), &options)
+            scanner.stream(&mut stream, length as u64, units(&f32s(), 0), &options)
         };
         scan(length).expect("all is there");
         for missing in [1, 2, 41, CHUNK, CHUNK + 40, CHUNK + 41, length - 1, length] {

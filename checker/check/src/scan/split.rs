@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::byte_tally::ByteKind;
-use crate::model::{Checksum, Data, Tensor};
+use crate::model::{Checksum, Data, Tensor, span};
 
 /// What a piece is cut from, by its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -20,10 +20,10 @@ pub(crate) enum Target {
 pub(crate) struct Piece {
     pub(crate) of: Target,
     /// The place of the first byte in the tensor or in the part with a checksum.
-    pub(crate) start: usize,
+    pub(crate) start: u64,
     /// Bytes. At most the requested length, with two exceptions: decoded data (which is one piece),
     /// and single elements or blocks that are longer.
-    pub(crate) length: usize,
+    pub(crate) length: u64,
 }
 
 /// Cuts all data that is scanned into pieces of at most `most` bytes: first the tensors in order,
@@ -33,7 +33,7 @@ pub(crate) fn split(
     tensors: &[Tensor],
     checksums: &[Checksum],
     kinds: &[ByteKind],
-    most: usize,
+    most: u64,
 ) -> Vec<Piece> {
     let mut pieces = Vec::new();
     for (index, tensor) in tensors.iter().enumerate() {
@@ -43,7 +43,7 @@ pub(crate) fn split(
             continue;
         }
         let length = tensor.data.length();
-        let unit = tensor.unit().max(1);
+        let unit = (tensor.unit() as u64).max(1);
         let step = match tensor.data {
             Data::Decoded(_) => length.max(1),
             Data::Input(_) | Data::Other { .. } | Data::Owned(_) => (most / unit).max(1) * unit,
@@ -52,12 +52,12 @@ pub(crate) fn split(
     }
     let checksums = checksums.iter().enumerate();
     pieces.extend(checksums.flat_map(|(index, checksum)| {
-        cut(Target::Checksum(index), checksum.range.len(), most.max(1))
+        cut(Target::Checksum(index), span(&checksum.range), most.max(1))
     }));
     pieces
 }
 
-fn cut(of: Target, length: usize, step: usize) -> impl Iterator<Item = Piece> {
-    let starts = (0..length).step_by(step);
+fn cut(of: Target, length: u64, step: u64) -> impl Iterator<Item = Piece> {
+    let starts = (0..length.div_ceil(step)).map(move |index| index * step);
     starts.map(move |start| Piece { of, start, length: step.min(length - start) })
 }

@@ -15,7 +15,7 @@ use crate::options::Asked;
 pub(crate) struct KindTally {
     pub(crate) count: u64,
     /// The index of the first number in the tensor, and its bits.
-    pub(crate) first: Option<(usize, u64)>,
+    pub(crate) first: Option<(u64, u64)>,
 }
 
 impl KindTally {
@@ -62,7 +62,7 @@ impl Tally {
         &mut self,
         numbers: &[u8],
         format: Format,
-        start: usize,
+        start: u64,
         asked: Asked,
     ) -> Result<(), nonfinite::Error> {
         let view = TensorView::from_bytes(numbers, format)?;
@@ -76,7 +76,9 @@ impl Tally {
         let census = ByKind { nan: census.nan, pos_inf: census.pos_inf, neg_inf: census.neg_inf };
         let found = census.map(|class: Occurrences| KindTally {
             count: class.count as u64,
-            first: class.first.map(|index| (start + index, bits(&numbers[index * size..][..size]))),
+            first: class
+                .first
+                .map(|index| (start + index as u64, bits(&numbers[index * size..][..size]))),
         });
         self.mask.add(numbers, format);
         self.merge(Self { found, finite, mask: MaskTally::default() });

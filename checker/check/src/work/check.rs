@@ -72,7 +72,7 @@ pub fn check_pieces(pieces: &[PlannedPiece], options: &Options) -> Result<Tallie
 /// reader decodes the piece.
 fn input(piece: &PlannedPiece) -> Data {
     match piece.place {
-        PieceData::Bytes { start, end, at } => Data::Input((start - at) as usize..end as usize),
+        PieceData::Bytes { start, end, at } => Data::Input(start - at..end),
         PieceData::Read { .. } => Data::Input(0..0),
     }
 }
@@ -86,9 +86,7 @@ fn whole<'a>(piece: &'a PlannedPiece, file: &'a File, input: &'a Data) -> Result
             Whole::Tensor(content, &tensor.data)
         }
         (Some(content), ..) => Whole::Tensor(content, input),
-        (None, PieceData::Bytes { start, at, .. }, _) => {
-            Whole::Checksum(None, (start - at) as usize)
-        }
+        (None, PieceData::Bytes { start, at, .. }, _) => Whole::Checksum(None, start - at),
         (None, PieceData::Read { .. }, _) => {
             unreachable!("a checksum is of bytes")
         }
@@ -98,12 +96,13 @@ fn whole<'a>(piece: &'a PlannedPiece, file: &'a File, input: &'a Data) -> Result
 /// Cuts a piece into those that are read in one go.
 fn cut(piece: &PlannedPiece, step: usize) -> impl Iterator<Item = scan::Piece> {
     let of = piece.of;
-    let unit = piece.content.as_ref().map_or(1, Content::unit);
+    let unit = piece.content.as_ref().map_or(1, Content::unit) as u64;
     let (at, length, step) = match piece.place {
-        PieceData::Bytes { start, end, at } => (at, end - start, (step / unit).max(1) * unit),
-        PieceData::Read { at, length, .. } => (at, length, usize::MAX),
+        PieceData::Bytes { start, end, at } => {
+            (at, end - start, (step as u64 / unit).max(1) * unit)
+        }
+        PieceData::Read { at, length, .. } => (at, length, u64::MAX),
     };
-    let (at, length) = (at as usize, length as usize);
-    let starts = (0..length.max(1)).step_by(step);
+    let starts = (0..length.max(1).div_ceil(step)).map(move |index| index * step);
     starts.map(move |start| scan::Piece { of, start: at + start, length: step.min(length - start) })
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Error;
 use crate::check::other_files;
 use crate::model::reader::Contents;
-use crate::model::{Content, Data, FileFormat, FullDescription, ReadAt, Tensor};
+use crate::model::{Content, Data, FileFormat, FullDescription, ReadAt, Tensor, span};
 use crate::options::{Asked, Options};
 use crate::scan::{self, ByteKind, Target};
 
@@ -81,7 +81,7 @@ impl Plan {
         let planned = checksums.iter().map(|checksum| PlannedChecksum {
             name: checksum.name.to_string(),
             other: checksum.file(),
-            length: checksum.range.len() as u64,
+            length: span(&checksum.range),
             crc: checksum.crc,
         });
         let kind = |index: usize| kinds.get(index).copied().unwrap_or_default();
@@ -97,7 +97,7 @@ impl Plan {
             other_files: other_files(tensors),
             pieces: Vec::new(),
         };
-        let split = scan::split(tensors, checksums, kinds, most.get());
+        let split = scan::split(tensors, checksums, kinds, most.get() as u64);
         let pieces = split.iter().map(|piece| {
             let (of, asked) = (piece.of, plan.asked);
             Ok(match of {
@@ -129,8 +129,7 @@ impl Plan {
                 (path(&**source)?, PieceData::of_bytes(range.start, piece))
             }
             Data::Decoded(_) | Data::Owned(_) => {
-                let (format, at, length) =
-                    (self.format.clone(), piece.start as u64, piece.length as u64);
+                let (format, at, length) = (self.format.clone(), piece.start, piece.length);
                 (self.file.clone(), PieceData::Read { format, at, length })
             }
         })
@@ -161,17 +160,17 @@ fn path(source: &dyn ReadAt) -> Result<String, Error> {
 
 impl PieceData {
     /// A piece of data that begins at byte `first` of the file.
-    fn of_bytes(first: usize, piece: &scan::Piece) -> Self {
-        let at = piece.start as u64;
-        let start = first as u64 + at;
-        Self::Bytes { start, end: start + piece.length as u64, at }
+    fn of_bytes(first: u64, piece: &scan::Piece) -> Self {
+        let at = piece.start;
+        let start = first + at;
+        Self::Bytes { start, end: start + piece.length, at }
     }
 }
 
 fn extent(tensor: &Tensor, kind: ByteKind) -> u64 {
     match &tensor.data {
         _ if !tensor.is_scanned() && !kind.is_wanted() => 0,
-        data => data.length() as u64,
+        data => data.length(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use nonfinite_check::{First, TensorReport};
 
 use crate::pieces::Random;
-use crate::places::coordinate;
+use crate::places::{coordinate, wide};
 
 /// The bits of numbers of a format.
 #[derive(Clone, Copy)]
@@ -81,6 +81,6 @@ pub(crate) fn assert_found<'a>(
         assert_eq!(of_kind.count, u64::from(index == kind), "{tensor:?}");
     }
     let first = found[kind].first.as_ref().expect("it was counted");
-    assert_eq!(first.coordinate, coordinate, "{tensor:?}");
+    assert_eq!(first.coordinate, wide(coordinate), "{tensor:?}");
     first
 }

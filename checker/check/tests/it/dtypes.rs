@@ -50,7 +50,7 @@ fn raw_bytes_of_numpy() {
             let report = check(&file, format);
             let (tensor, why) = report.not_looked_at().next().expect("a reason");
             assert_eq!(report.tensors.len(), 1);
-            assert_eq!((&*tensor.dtype, tensor.bytes), (descr, 2 * size));
+            assert_eq!((&*tensor.dtype, tensor.bytes), (descr, 2 * size as u64));
             assert!(why.text().starts_with(&format!("dtype '{descr}' is ")), "{why}");
             assert!(why.text().ends_with(advice), "{why}");
             assert!(!why.is_of_part() && !report.is_complete() && !report.is_bad());

@@ -74,7 +74,7 @@ fn floats_in_metadata() {
                 (tensor.name.as_deref().unwrap(), &*tensor.dtype, &tensor.shape[..], counts)
             })
             .collect();
-        let expected: [(_, _, &[usize], _); 6] = [
+        let expected: [(_, _, &[u64], _); 6] = [
             ("metadata.a", "F32", &[3], [1, 0, 1]),
             ("metadata.b", "F32", &[], [1, 0, 0]),
             ("metadata.c", "F64", &[], [0, 1, 0]),

@@ -65,7 +65,7 @@ fn spellings() {
         }
         for file in files {
             let report = check(&file, FileFormat::NPY);
-            assert_eq!(report.tensors[0].shape.iter().product::<usize>(), 3, "{text}");
+            assert_eq!(report.tensors[0].shape.iter().product::<u64>(), 3, "{text}");
         }
     }
 }

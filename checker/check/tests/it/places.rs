@@ -37,19 +37,24 @@ pub(crate) fn coordinate(shape: &[usize], fortran: bool, element: usize) -> Vec<
     coordinate
 }
 
+/// A coordinate as reports have it.
+pub(crate) fn wide(coordinate: &[usize]) -> Vec<u64> {
+    coordinate.iter().map(|&index| index as u64).collect()
+}
+
 /// Extent, number of indices, and runs of them.
-type Axis = (usize, usize, Vec<(usize, usize)>);
+type Axis = (u64, u64, Vec<(u64, u64)>);
 
 /// The expected report on the axes for bad elements at these coordinates, by sorting.
 fn axes(shape: &[usize], bad: &[Vec<usize>]) -> Vec<Axis> {
     let axis = |(axis, &extent): (usize, &usize)| {
-        let mut indices: Vec<_> = bad.iter().map(|coordinate| coordinate[axis]).collect();
+        let mut indices: Vec<_> = bad.iter().map(|coordinate| coordinate[axis] as u64).collect();
         indices.sort_unstable();
         indices.dedup();
         let runs = indices.chunk_by(|a, b| a + 1 == *b).map(|run| (run[0], run[run.len() - 1]));
         let runs: Vec<_> = runs.collect();
         let runs = if runs.len() > AxisPlaces::MOST_RANGES { Vec::new() } else { runs };
-        (extent, indices.len(), runs)
+        (extent as u64, indices.len() as u64, runs)
     };
     shape.iter().enumerate().map(axis).collect()
 }
@@ -64,8 +69,10 @@ fn lit(shape: &[usize], bad: &[Vec<usize>], map: &Map) -> Vec<Lit> {
     for coordinate in bad {
         let leading = shape.iter().zip(coordinate).take(rank.saturating_sub(2));
         let group = leading.fold(0, |group, (extent, index)| group * extent + index);
-        let cell = group / map.groups.step * map.rows.count() + at(coordinate, 2) / map.rows.step;
-        counts[cell * map.columns.count() + at(coordinate, 1) / map.columns.step] += 1;
+        let [group, row, column] =
+            [(group, map.groups), (at(coordinate, 2), map.rows), (at(coordinate, 1), map.columns)]
+                .map(|(index, steps)| index / steps.step as usize);
+        counts[(group * map.rows.count() + row) * map.columns.count() + column] += 1;
     }
     let lit = (0..).zip(counts).filter(|(_, elements)| *elements > 0);
     lit.map(|(cell, elements)| Lit { cell, elements }).collect()
@@ -301,7 +308,7 @@ fn complex_numbers() {
         let bytes = npy("<c8", &[count], false, &data);
         let places = places_of(&bytes, FileFormat::NPY).unwrap();
         assert_eq!((places.elements, places.of), (1, count as u64));
-        assert_eq!(places.axes[0].ranges, [(place, place)]);
+        assert_eq!(places.axes[0].ranges, [(place as u64, place as u64)]);
     }
 }
 
@@ -372,7 +379,7 @@ fn ways_to_the_data() {
 #[test]
 fn most_indices() {
     for (more, is_said) in [(0, true), (1, false)] {
-        let length = Places::MOST_INDICES + more;
+        let length = Places::MOST_INDICES as usize + more;
         let mut data = vec![0; length];
         data[length - 1] = 0x7F;
         let entry = Entry { name: "x", kind: "F8_E4M3", shape: &[length], data: &data };

@@ -50,7 +50,7 @@ fn file(folder: &Folder, name: &str, bytes: &[u8]) -> PathBuf {
 #[derive(Debug)]
 struct Object {
     bytes: Vec<u8>,
-    breaks: usize,
+    breaks: u64,
     is_in_memory: bool,
     longest: AtomicUsize,
     /// How often a range was released.
@@ -60,18 +60,18 @@ struct Object {
 impl Object {
     fn new(bytes: Vec<u8>) -> Self {
         let (longest, released) = Default::default();
-        Self { bytes, breaks: usize::MAX, is_in_memory: false, longest, released }
+        Self { bytes, breaks: u64::MAX, is_in_memory: false, longest, released }
     }
 }
 
 impl ReadAt for Object {
-    fn length(&self) -> usize {
-        self.bytes.len()
+    fn length(&self) -> u64 {
+        self.bytes.len() as u64
     }
 
-    fn read_exact_at(&self, out: &mut [u8], at: usize) -> io::Result<()> {
+    fn read_exact_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
         self.longest.fetch_max(out.len(), Ordering::Relaxed);
-        if at + out.len() > self.breaks {
+        if at + out.len() as u64 > self.breaks {
             return Err(io::ErrorKind::ConnectionReset.into());
         }
         (&&self.bytes[..]).read_exact_at(out, at)
@@ -81,8 +81,8 @@ impl ReadAt for Object {
         self.is_in_memory.then_some(&self.bytes)
     }
 
-    fn release(&self, range: Range<usize>) {
-        assert!(self.bytes.get(range).is_some(), "a range within the bytes");
+    fn release(&self, range: Range<u64>) {
+        assert!(range.start <= range.end && range.end <= self.length(), "a range within the bytes");
         self.released.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -113,7 +113,7 @@ fn not_by_range() {
 #[test]
 fn broken_sources() {
     for (name, bytes, _) in files() {
-        let object = Object { breaks: bytes.len() - 1000, ..Object::new(bytes) };
+        let object = Object { breaks: bytes.len() as u64 - 1000, ..Object::new(bytes) };
         let Err(Error::Decode { tensor, error }) = check_source(&object, None, &Options::default())
         else {
             panic!("{name} is checked to its end")
@@ -132,7 +132,7 @@ fn beyond_the_end() {
     let mut out = [0; 2];
     bytes.read_exact_at(&mut out, 1).expect("they are there");
     assert_eq!(out, [2, 3]);
-    for at in [2, 3, 4, usize::MAX] {
+    for at in [2, 3, 4, u64::MAX] {
         let error = bytes.read_exact_at(&mut out, at).expect_err("there are no such bytes");
         assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
     }

@@ -8,6 +8,7 @@ use nonfinite_check::{Error, Extreme, FileFormat, Options, TensorReport, check_b
 use nonfinite_oracle::{Summary, edges, summary, value};
 
 use crate::pieces::Random;
+use crate::places::wide;
 use crate::report_with;
 use crate::write::{Entry, gguf, npy, safetensors};
 use crate::zip::{deflated, zip};
@@ -62,7 +63,7 @@ fn assert_stats(
     let stats = tensor.stats.as_ref().unwrap_or_else(|| panic!("{context}: no statistics"));
     let found = |x: &Option<Extreme>| x.as_ref().map(|x| (x.value.to_bits(), x.coordinate.clone()));
     let [min, max, max_abs] = [expected.min, expected.max, expected.max_abs]
-        .map(|x| x.map(|(_, value, index)| (value.to_bits(), coordinate(index))));
+        .map(|x| x.map(|(_, value, index)| (value.to_bits(), wide(&coordinate(index)))));
     assert_eq!(found(&stats.min), min, "{context}: min");
     assert_eq!(found(&stats.max), max, "{context}: max");
     assert_eq!(found(&stats.max_abs), max_abs, "{context}: max_abs");

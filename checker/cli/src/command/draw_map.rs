@@ -98,10 +98,10 @@ pub fn drawn(tensor: &TensorReport, blocks: Blocks, width: usize) -> String {
 /// The state of a block.
 fn legend(map: &Map, blocks: Blocks) -> String {
     let (rows, columns) = match blocks {
-        Blocks::Quadrants => (rows_in_block(map), 1),
-        Blocks::Ascii => (2 * rows_in_block(map), 2),
+        Blocks::Quadrants => (rows_in_block(map) as u64, 1),
+        Blocks::Ascii => (2 * rows_in_block(map) as u64, 2),
     };
-    let of = |steps: &Steps, each: usize, one: &str| {
+    let of = |steps: &Steps, each: u64, one: &str| {
         let each = steps.step.saturating_mul(each).min(steps.extent);
         let s = if each == 1 { "" } else { "s" };
         format!("{each} {one}{s}")

@@ -83,7 +83,7 @@ fn figures(tensor: &TensorReport) -> String {
 }
 
 /// The numbers that the script draws: see `read` in page.js.
-fn numbers(map: &Map, lit: &[nonfinite_check::Lit], groups: usize) -> String {
+fn numbers(map: &Map, lit: &[nonfinite_check::Lit], groups: u64) -> String {
     let Map { rows, columns, .. } = map;
     let mut text =
         format!("{} {} {} {} {groups}", rows.extent, rows.step, columns.extent, columns.step);

@@ -57,8 +57,7 @@ impl Metadata {
         let mut values = Vec::new();
         header.values(kind, count, &mut values)?;
         let name = format!("metadata.{}", source::text(&key));
-        // The values have been read, so their count fits.
-        let shape = count.into_iter().map(|count| count as usize).collect();
+        let shape = count.into_iter().collect();
         let content = Content::Floats { format, parts: 1, order: header.order };
         self.floats.push(Tensor::new(name, dtype, shape, content, Data::Owned(values)));
         Ok(())

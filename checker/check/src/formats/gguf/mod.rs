@@ -55,11 +55,7 @@ const MAX_VALUES: u64 = 1 << 16;
 
 /// A GGUF file of this length, read from its beginning: the floats in its metadata, and its tensors
 /// in the order of their data. Tensors of types that ggml does not store are unreadable.
-fn read(
-    stream: &mut dyn io::Read,
-    length: usize,
-    path: Option<&Path>,
-) -> Result<Contents, Refused> {
+fn read(stream: &mut dyn io::Read, length: u64, path: Option<&Path>) -> Result<Contents, Refused> {
     let mut header = Header { stream, read: 0, order: ByteOrder::Little };
     if header.take::<4>("header")? != *MAGIC {
         return Err("not a GGUF file".into());
@@ -95,13 +91,13 @@ fn read(
     let Header { read, order, .. } = header;
     let data = read.next_multiple_of(alignment);
     infos.sort_by_key(|info| info.offset);
-    let (mut tensors, mut used) = (floats, read as usize);
+    let (mut tensors, mut used) = (floats, read);
     for info in infos {
         tensors.push(info.tensor(data, alignment, order, &mut used)?);
     }
     if let Some(last) = tensors.last().filter(|_| used > length) {
         let why = format!("tensor {:?} ends behind the file", last.label());
-        return Err(truncated(length as u64, used as u64, why).into());
+        return Err(truncated(length, used, why).into());
     }
     tensors.extend(path.and_then(|path| missing_parts(path, parts)));
     Ok(Contents { tensors, counts, ..Contents::default() })
@@ -154,7 +150,7 @@ impl Info {
         data: u64,
         alignment: u64,
         order: ByteOrder,
-        used: &mut usize,
+        used: &mut u64,
     ) -> Result<Tensor, Refused> {
         let shape = self.shape().ok_or_else(|| self.bad("is too large to exist"))?;
         let (dtype, content, range) = match ggml_types::find(self.kind) {
@@ -183,22 +179,16 @@ impl Info {
     }
 
     /// The extents in the order of numpy. None if their product overflows.
-    fn shape(&self) -> Option<Vec<usize>> {
-        let shape: Vec<_> = self
-            .extents
-            .iter()
-            .rev()
-            .map(|&x| usize::try_from(x))
-            .collect::<Result<_, _>>()
-            .ok()?;
-        shape.iter().try_fold(1usize, |product, &extent| product.checked_mul(extent.max(1)))?;
+    fn shape(&self) -> Option<Vec<u64>> {
+        let shape: Vec<_> = self.extents.iter().rev().copied().collect();
+        shape.iter().try_fold(1u64, |product, &extent| product.checked_mul(extent.max(1)))?;
         Some(shape)
     }
 
     /// The range of its data, which may end behind the file.
-    fn range(&self, kind: &Kind, data: u64, alignment: u64) -> Result<Range<usize>, Refused> {
+    fn range(&self, kind: &Kind, data: u64, alignment: u64) -> Result<Range<u64>, Refused> {
         let (block, block_bytes) = kind.block();
-        if !self.extents.first().unwrap_or(&1).is_multiple_of(block as u64) {
+        if !self.extents.first().unwrap_or(&1).is_multiple_of(block) {
             return Err(self.bad("has rows that are no whole number of blocks"));
         }
         if !self.offset.is_multiple_of(alignment) {
@@ -206,12 +196,10 @@ impl Info {
         }
         let elements =
             self.extents.iter().try_fold(1u64, |product, &extent| product.checked_mul(extent));
-        let length =
-            elements.and_then(|elements| (elements / block as u64).checked_mul(block_bytes as u64));
+        let length = elements.and_then(|elements| (elements / block).checked_mul(block_bytes));
         let start = data.checked_add(self.offset);
         let end = start.zip(length).and_then(|(start, length)| start.checked_add(length));
-        let fits = |at: Option<u64>| usize::try_from(at?).ok();
-        match (fits(start), fits(end)) {
+        match (start, end) {
             (Some(start), Some(end)) if start == end => Ok(0..0),
             (Some(start), Some(end)) => Ok(start..end),
             _ => Err(self.bad("is too large to exist")),

@@ -11,7 +11,7 @@ pub(super) struct Dtype {
     /// The type as the header spells it.
     pub(super) name: String,
     /// Bytes of an element.
-    pub(super) size: usize,
+    pub(super) size: u64,
     pub(super) content: Content,
 }
 
@@ -88,7 +88,7 @@ fn is_number(digits: &str) -> bool {
 }
 
 /// Raw bytes. numpy saves the dtypes of `ml_dtypes` as raw bytes, and the file does not name them.
-fn raw(descr: &str, size: usize) -> Content {
+fn raw(descr: &str, size: u64) -> Content {
     let view = match size {
         1 => "array.view(DTYPE), such as array.view(ml_dtypes.float8_e4m3fn),",
         2 => "array.view(ml_dtypes.bfloat16)",
@@ -99,7 +99,7 @@ fn raw(descr: &str, size: usize) -> Content {
 }
 
 /// The size of an element, and its content.
-pub(crate) fn content(descr: &str) -> Result<(usize, Content), Error> {
+pub(crate) fn content(descr: &str) -> Result<(u64, Content), Error> {
     let unsupported = || Error::Dtype(format!("dtype '{descr}' is not supported"));
     let (order, rest) = byte_order(descr);
     let named =
@@ -107,10 +107,10 @@ pub(crate) fn content(descr: &str) -> Result<(usize, Content), Error> {
     let code = named.map_or(rest, |(_, code)| code);
     let order = order.unwrap_or(ByteOrder::NATIVE);
     let floats = |format: Format, parts| {
-        Ok((format.size_in_bytes() * parts, Content::Floats { format, parts, order }))
+        Ok(((format.size_in_bytes() * parts) as u64, Content::Floats { format, parts, order }))
     };
-    let other = |count: &str, unit: usize| {
-        let count = if is_number(count) { count.parse::<usize>().ok() } else { None };
+    let other = |count: &str, unit: u64| {
+        let count = if is_number(count) { count.parse::<u64>().ok() } else { None };
         let size = count.and_then(|count| count.checked_mul(unit)).ok_or_else(unsupported)?;
         Ok((size, Content::NotFloat))
     };

@@ -7,7 +7,7 @@ use super::{Error, MAX_RANK, RANK, TOO_LARGE, bad};
 const STRUCTURED: &str = "a structured dtype, which is not read: save each field as its own array";
 
 /// The header of an array: its dtype, whether the first index runs fastest, and its shape.
-pub(super) type Header = (Dtype, bool, Vec<usize>);
+pub(super) type Header = (Dtype, bool, Vec<u64>);
 
 /// Reads the dictionary of a header.
 pub(super) struct Parser<'a> {
@@ -72,7 +72,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads a tuple of integers. As in Python, a single integer needs a comma.
-    fn shape(&mut self) -> Result<Vec<usize>, Error> {
+    fn shape(&mut self) -> Result<Vec<u64>, Error> {
         let mut shape = Vec::new();
         self.expect(b'(', "'('")?;
         while !self.take(b')') {
@@ -91,16 +91,15 @@ impl<'a> Parser<'a> {
         Ok(shape)
     }
 
-    fn integer(&mut self) -> Result<usize, Error> {
+    fn integer(&mut self) -> Result<u64, Error> {
         if self.take(b'-') {
             return Err(bad("bad .npy header: negative dimension"));
         }
         let start = self.at;
-        let mut value = 0usize;
+        let mut value = 0u64;
         while let Some(digit) = self.text.get(self.at).filter(|byte| byte.is_ascii_digit()) {
-            let next = value
-                .checked_mul(10)
-                .and_then(|value| value.checked_add(usize::from(digit - b'0')));
+            let next =
+                value.checked_mul(10).and_then(|value| value.checked_add(u64::from(digit - b'0')));
             value = next.ok_or_else(|| bad(TOO_LARGE))?;
             self.at += 1;
         }

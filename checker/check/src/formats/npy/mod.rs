@@ -62,15 +62,15 @@ const RANK: &str = "bad .npy header: more than 64 dimensions";
 
 /// The longest header that is accepted, since a header has to be in memory. By default numpy
 /// accepts 10,000 bytes.
-const MAX_HEADER: usize = 1 << 20;
+const MAX_HEADER: u64 = 1 << 20;
 
 /// A .npy file of this length, read from its beginning.
-fn read(stream: &mut dyn io::Read, length: usize) -> Result<Vec<Tensor>, Refused> {
+fn read(stream: &mut dyn io::Read, length: u64) -> Result<Vec<Tensor>, Refused> {
     let header = read_header(stream)?;
     let array = describe(&header)?;
     array.fits(length)?;
     let end = array.end;
-    Ok(vec![array.tensor(None, Data::Input(header.len()..end))])
+    Ok(vec![array.tensor(None, Data::Input(header.len() as u64..end))])
 }
 
 /// The header of a .npy file: all bytes before the data.
@@ -80,11 +80,14 @@ fn read(stream: &mut dyn io::Read, length: usize) -> Result<Vec<Tensor>, Refused
 /// [`MAX_HEADER`] bytes.
 pub(crate) fn read_header(stream: &mut dyn io::Read) -> Result<Vec<u8>, Error> {
     let mut header = Vec::new();
-    let mut read = |header: &mut Vec<u8>, count: usize| {
-        let more = stream.take(count as u64).read_to_end(header);
-        more.map_err(|error| bad(format!("the .npy header cannot be read: {error}")))
+    let mut read = |header: &mut Vec<u8>, count: u64| {
+        let more = stream.take(count).read_to_end(header);
+        more.map_or_else(
+            |error| Err(bad(format!("the .npy header cannot be read: {error}"))),
+            |count| Ok(count as u64),
+        )
     };
-    read(&mut header, MAGIC.len() + 2)?;
+    read(&mut header, MAGIC.len() as u64 + 2)?;
     let version = header.strip_prefix(MAGIC).ok_or(Error::Magic)?;
     let size = match version {
         [1, 0] => 2,
@@ -92,19 +95,19 @@ pub(crate) fn read_header(stream: &mut dyn io::Read) -> Result<Vec<u8>, Error> {
         &[major, minor] => return Err(bad(format!(".npy version {major}.{minor} is not known"))),
         _ => return Err(bad(TRUNCATED)),
     };
-    let fixed = header.len() + size;
+    let fixed = header.len();
     if read(&mut header, size)? < size {
         return Err(bad(TRUNCATED));
     }
-    let digits = &header[fixed - size..];
-    let length = digits.iter().rev().fold(0, |length, &byte| length << 8 | usize::from(byte));
+    let digits = &header[fixed..];
+    let length = digits.iter().rev().fold(0, |length, &byte| length << 8 | u64::from(byte));
     if length > MAX_HEADER {
         return Err(bad(format!("bad .npy header: {length} bytes are too many for a header")));
     }
     let has = read(&mut header, length)?;
     if has < length {
         let why = "the file ends before its header does";
-        return Err(bad(truncated(has as u64, length as u64, why)));
+        return Err(bad(truncated(has, length, why)));
     }
     Ok(header)
 }
@@ -113,10 +116,10 @@ pub(crate) fn read_header(stream: &mut dyn io::Read) -> Result<Vec<u8>, Error> {
 pub(crate) struct Array {
     dtype: Dtype,
     fortran_order: bool,
-    shape: Vec<usize>,
+    shape: Vec<u64>,
     /// The range of the data, counted from the beginning of the header.
-    start: usize,
-    end: usize,
+    start: u64,
+    end: u64,
 }
 
 /// Describes the array of a header, by its bytes.
@@ -124,7 +127,7 @@ pub(crate) struct Array {
 /// # Errors
 /// [`Error`] if this is not a header of an array of a known dtype.
 pub(crate) fn describe(header: &[u8]) -> Result<Array, Error> {
-    let start = header.len();
+    let start = header.len() as u64;
     // The length of the dictionary has 2 bytes in version 1, and 4 in the others.
     let fixed = MAGIC.len() + if header.get(MAGIC.len()) == Some(&1) { 4 } else { 6 };
     let dictionary = header.get(fixed..).unwrap_or_default();
@@ -140,7 +143,7 @@ impl Array {
     ///
     /// # Errors
     /// [`Error`] if not.
-    pub(crate) fn fits(&self, length: usize) -> Result<(), Error> {
+    pub(crate) fn fits(&self, length: u64) -> Result<(), Error> {
         let expected = self.end - self.start;
         // The header was within the bytes, unless another process has cut the file.
         let actual = length.saturating_sub(self.start);
@@ -149,7 +152,7 @@ impl Array {
         }
         let why = format!("shape and dtype say {expected} bytes of data, the file has {actual}");
         Err(bad(match actual < expected {
-            true => truncated(actual as u64, expected as u64, why),
+            true => truncated(actual, expected, why),
             false => why,
         }))
     }

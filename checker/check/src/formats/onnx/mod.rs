@@ -49,7 +49,7 @@ const MAX_NAMES: usize = 16;
 
 /// The most bytes of all tensors together, for each byte of the files. More means that many tensors
 /// share the same external data, and the check would take hours.
-const MAX_SHARING: usize = 64;
+const MAX_SHARING: u64 = 64;
 
 fn bad(why: impl fmt::Display) -> Refused {
     format!("bad ONNX model: {why}").into()
@@ -60,7 +60,7 @@ fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Refused> {
     let mut walk = Walk { input, sources: HashMap::new(), tensors: Vec::new(), names: 0 };
     let mut has_graph = false;
     let mut largest = 0;
-    let mut fields = Fields::new(input.bytes, 0..input.bytes.len());
+    let mut fields = Fields::new(input.bytes, 0..input.bytes.len() as u64);
     while let Some(field) = fields.next() {
         let (number, value) = field.map_err(|malformed| match fields.end {
             Some(end) => truncated(input.bytes.len() as u64, end, malformed).into(),
@@ -88,9 +88,10 @@ fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Refused> {
         return Err(format!("{what}, no ONNX model: this format is not read").into());
     }
     let files = walk.sources.values().map(|source| source.length());
-    let limit = files.fold(input.bytes.len(), usize::saturating_add).saturating_mul(MAX_SHARING);
+    let limit =
+        files.fold(input.bytes.len() as u64, u64::saturating_add).saturating_mul(MAX_SHARING);
     let lengths = walk.tensors.iter().map(|tensor| tensor.data.length());
-    if lengths.fold(0, usize::saturating_add) > limit {
+    if lengths.fold(0, u64::saturating_add) > limit {
         return Err(bad(format_args!("tensors refer to more than {MAX_SHARING} times its files")));
     }
     Ok(walk.tensors)
@@ -106,16 +107,16 @@ struct Walk<'a> {
 }
 
 /// A field of a message that is a message, text or bytes: its number and its bytes.
-type BytesField = Result<(u64, Range<usize>), Malformed>;
+type BytesField = Result<(u64, Range<u64>), Malformed>;
 
 impl<'a> Walk<'a> {
-    fn text(&self, range: Range<usize>) -> String {
-        source::text(&self.input.bytes[range])
+    fn text(&self, range: Range<u64>) -> String {
+        source::text(source::part(self.input.bytes, range).unwrap_or_default())
     }
 
     /// The fields of a message that are messages, text or bytes. They are not collected: a hostile
     /// model can have millions of empty ones.
-    fn parts(&self, message: Range<usize>) -> impl Iterator<Item = BytesField> + use<'a> {
+    fn parts(&self, message: Range<u64>) -> impl Iterator<Item = BytesField> + use<'a> {
         Fields::new(self.input.bytes, message).filter_map(|field| match field {
             Ok((number, Value::Bytes(range))) => Some(Ok((number, range))),
             Ok((_, Value::Varint(_) | Value::Fixed(_))) => None,
@@ -124,7 +125,7 @@ impl<'a> Walk<'a> {
     }
 
     /// The first text of this field that is not empty.
-    fn text_of(&self, message: Range<usize>, wanted: u64) -> Result<Option<String>, Malformed> {
+    fn text_of(&self, message: Range<u64>, wanted: u64) -> Result<Option<String>, Malformed> {
         let mut found = None;
         for part in self.parts(message) {
             let (number, range) = part?;
@@ -136,7 +137,7 @@ impl<'a> Walk<'a> {
     }
 
     /// GraphProto. `prefix` is the path of the graph around this one.
-    fn graph(&mut self, graph: Range<usize>, prefix: &str, depth: usize) -> Result<(), Refused> {
+    fn graph(&mut self, graph: Range<u64>, prefix: &str, depth: usize) -> Result<(), Refused> {
         if depth > MAX_DEPTH {
             return Err(bad(format_args!("more than {MAX_DEPTH} graphs within graphs")));
         }
@@ -152,7 +153,7 @@ impl<'a> Walk<'a> {
     }
 
     /// TrainingInfoProto: two graphs.
-    fn training(&mut self, training: Range<usize>) -> Result<(), Refused> {
+    fn training(&mut self, training: Range<u64>) -> Result<(), Refused> {
         for part in self.parts(training) {
             match part? {
                 (1, range) => self.graph(range, "training.initialization/", 1)?,
@@ -164,7 +165,7 @@ impl<'a> Walk<'a> {
     }
 
     /// FunctionProto: nodes, and defaults of attributes.
-    fn function(&mut self, function: Range<usize>) -> Result<(), Refused> {
+    fn function(&mut self, function: Range<u64>) -> Result<(), Refused> {
         let name = self.text_of(function.clone(), 1)?;
         let prefix = name.map_or_else(String::new, |name| format!("{name}/"));
         for part in self.parts(function) {
@@ -178,7 +179,7 @@ impl<'a> Walk<'a> {
     }
 
     /// NodeProto. Its tensors get the name of its first output, or else the name of the node.
-    fn node(&mut self, node: Range<usize>, prefix: &str, depth: usize) -> Result<(), Refused> {
+    fn node(&mut self, node: Range<u64>, prefix: &str, depth: usize) -> Result<(), Refused> {
         let operator = self.text_of(node.clone(), 4)?.unwrap_or_default();
         let name = match self.text_of(node.clone(), 2)? {
             Some(output) => Some(output),
@@ -197,7 +198,7 @@ impl<'a> Walk<'a> {
     /// only.
     fn attribute(
         &mut self,
-        attribute: Range<usize>,
+        attribute: Range<u64>,
         prefix: &str,
         node: &str,
         constant: bool,
@@ -241,7 +242,7 @@ impl<'a> Walk<'a> {
     /// SparseTensorProto: its values. Its indices are listed only if they are not integers.
     fn sparse(
         &mut self,
-        sparse: Range<usize>,
+        sparse: Range<u64>,
         prefix: &str,
         label: Option<&str>,
     ) -> Result<(), Refused> {
@@ -266,7 +267,7 @@ impl<'a> Walk<'a> {
     /// TensorProto, with its own name or else the name of the node around it.
     fn tensor(
         &mut self,
-        range: Range<usize>,
+        range: Range<u64>,
         prefix: &str,
         label: Option<&str>,
     ) -> Result<(), Refused> {
@@ -303,7 +304,7 @@ impl<'a> Walk<'a> {
 }
 
 /// Keeps the place of what may occur once.
-fn once(place: &mut Option<Range<usize>>, range: Range<usize>) -> Result<(), Malformed> {
+fn once(place: &mut Option<Range<u64>>, range: Range<u64>) -> Result<(), Malformed> {
     let at = range.start;
     match place.replace(range) {
         Some(_) => Err(Malformed { at, why: "a field occurs twice that can occur once" }),

@@ -36,17 +36,17 @@ impl Quantised {
     /// [`Malformed`], which the reader of the model finds first.
     pub(crate) fn of(model: &[u8]) -> Result<Self, Malformed> {
         let mut found = Self::default();
-        for graph in bytes(model, 0..model.len(), 7) {
+        for graph in bytes(model, 0..model.len() as u64, 7) {
             let graph = graph?;
             found.missing = missing(model, &graph)?;
             for node in bytes(model, graph, 1) {
                 let node = node?;
                 let operator = bytes(model, node.clone(), 4).last().transpose()?;
-                let operator = operator.map(|range| source::text(&model[range]));
+                let operator = operator.map(|range| source::text(bytes_of(model, range)));
                 let known = OPERATORS.iter().find(|known| Some(known.0) == operator.as_deref());
                 let Some((operator, codes, scales)) = known else { continue };
                 for (index, input) in bytes(model, node, 1).enumerate() {
-                    let name = source::text(&model[input?]);
+                    let name = source::text(bytes_of(model, input?));
                     if codes.contains(&index) {
                         found.codes.insert(name);
                     } else if scales.contains(&index) {
@@ -63,7 +63,7 @@ impl Quantised {
 }
 
 /// What nodes read and neither an initialiser, nor an input of the graph, nor a node makes.
-fn missing(model: &[u8], graph: &Range<usize>) -> Result<Option<(String, usize)>, Malformed> {
+fn missing(model: &[u8], graph: &Range<u64>) -> Result<Option<(String, usize)>, Malformed> {
     // Initialisers, inputs and nodes, and their names. An empty name is an input that is left out.
     const MADE: [(u64, u64); 3] = [(5, 8), (11, 1), (1, 2)];
     let mut made = HashSet::from([&[][..]]);
@@ -76,13 +76,13 @@ fn missing(model: &[u8], graph: &Range<usize>) -> Result<Option<(String, usize)>
     }
     for (message, name) in messages {
         for name in bytes(model, message?, name) {
-            made.insert(&model[name?]);
+            made.insert(bytes_of(model, name?));
         }
     }
     let mut missing: Option<(String, usize)> = None;
     for node in bytes(model, graph.clone(), 1) {
         for input in bytes(model, node?, 1) {
-            let name = &model[input?];
+            let name = bytes_of(model, input?);
             if made.insert(name) {
                 missing.get_or_insert_with(|| (source::text(name), 0)).1 += 1;
             }
@@ -91,12 +91,17 @@ fn missing(model: &[u8], graph: &Range<usize>) -> Result<Option<(String, usize)>
     Ok(missing)
 }
 
+/// The bytes of a field.
+fn bytes_of(model: &[u8], range: Range<u64>) -> &[u8] {
+    source::part(model, range).unwrap_or_default()
+}
+
 /// The fields of this number in a message.
 fn bytes(
     file: &[u8],
-    message: Range<usize>,
+    message: Range<u64>,
     wanted: u64,
-) -> impl Iterator<Item = Result<Range<usize>, Malformed>> + '_ {
+) -> impl Iterator<Item = Result<Range<u64>, Malformed>> + '_ {
     Fields::new(file, message).filter_map(move |field| match field {
         Ok((number, Value::Bytes(range))) if number == wanted => Some(Ok(range)),
         Ok(_) => None,

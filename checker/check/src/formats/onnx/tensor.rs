@@ -8,7 +8,7 @@ use nonfinite::Format;
 use super::{bad, once};
 use crate::containers::protobuf::{Fields, Malformed, Value};
 use crate::model::reader::{Refused, truncated};
-use crate::model::{ByteOrder, Content, Data, ReadAt, Tensor, source};
+use crate::model::{ByteOrder, Content, Data, ReadAt, Tensor, source, span};
 
 /// Opens a file of external data by its name.
 type Open<'a> = dyn FnMut(&str) -> Result<Arc<dyn ReadAt>, Refused> + 'a;
@@ -59,7 +59,7 @@ fn data_type(code: u64) -> Option<(&'static str, Content, Field)> {
 #[derive(Default)]
 pub(super) struct Numbers {
     pieces: usize,
-    range: Range<usize>,
+    range: Range<u64>,
     copied: Vec<u8>,
 }
 
@@ -67,10 +67,11 @@ impl Numbers {
     /// Adds numbers of fixed width, one or packed.
     pub(super) fn push(&mut self, file: &[u8], value: Value) {
         let (Value::Fixed(range) | Value::Bytes(range)) = value else { return };
+        let bytes = |range| source::part(file, range).unwrap_or_default();
         match self.pieces {
             0 => self.range = range,
-            1 => self.copied = [&file[self.range.clone()], &file[range]].concat(),
-            _ => self.copied.extend_from_slice(&file[range]),
+            1 => self.copied = [bytes(self.range.clone()), bytes(range)].concat(),
+            _ => self.copied.extend_from_slice(bytes(range)),
         }
         self.pieces += 1;
     }
@@ -96,8 +97,8 @@ impl Numbers {
     }
 
     /// The length in bytes.
-    fn len(&self) -> usize {
-        if self.pieces < 2 { self.range.len() } else { self.copied.len() }
+    fn len(&self) -> u64 {
+        if self.pieces < 2 { span(&self.range) } else { self.copied.len() as u64 }
     }
 
     fn data(self) -> Data {
@@ -121,7 +122,7 @@ fn of_tensor(name: &str, why: String) -> Refused {
     bad(format_args!("tensor {name:?}: {why}"))
 }
 
-fn length(has: usize, wants: usize) -> String {
+fn length(has: u64, wants: u64) -> String {
     format!("{has} bytes or numbers of data, where shape and type ask for {wants}")
 }
 
@@ -132,7 +133,7 @@ pub(super) struct Proto<'a> {
     pub(super) name: String,
     dims: Vec<i64>,
     data_type: u64,
-    raw: Option<Range<usize>>,
+    raw: Option<Range<u64>>,
     float: Numbers,
     double: Numbers,
     /// Kept encoded, since their width depends on the type, which may come later in the message.
@@ -144,9 +145,9 @@ pub(super) struct Proto<'a> {
 }
 
 impl<'a> Proto<'a> {
-    pub(super) fn read(file: &'a [u8], message: Range<usize>) -> Result<Self, Malformed> {
+    pub(super) fn read(file: &'a [u8], message: Range<u64>) -> Result<Self, Malformed> {
         let mut proto = Self { file, ..Self::default() };
-        let text = |range: Range<usize>| source::text(&file[range]);
+        let text = |range: Range<u64>| source::text(source::part(file, range).unwrap_or_default());
         for field in Fields::new(file, message) {
             match field? {
                 (1, Value::Varint(extent)) => proto.dims.push(extent.cast_signed()),
@@ -200,8 +201,8 @@ impl<'a> Proto<'a> {
         let name = self.name.clone();
         let bad = |why: String| of_tensor(&name, why);
         let bad_shape = || bad("a shape that cannot be".to_owned());
-        let shape: Option<Vec<usize>> =
-            self.dims.iter().map(|&extent| usize::try_from(extent).ok()).collect();
+        let shape: Option<Vec<u64>> =
+            self.dims.iter().map(|&extent| u64::try_from(extent).ok()).collect();
         let shape = shape.ok_or_else(bad_shape)?;
         let (dtype, content, field) = match data_type(self.data_type) {
             Some((dtype, _, _)) if self.segment => (
@@ -215,9 +216,10 @@ impl<'a> Proto<'a> {
                 (dtype, Content::Unreadable("a type that is not known".into()), Field::Other)
             }
         };
-        let product =
-            shape.iter().try_fold(content.unit(), |product, &extent| product.checked_mul(extent));
-        let wants = product.filter(|&bytes| bytes <= isize::MAX as usize).ok_or_else(bad_shape)?;
+        let product = shape
+            .iter()
+            .try_fold(content.unit() as u64, |product, &extent| product.checked_mul(extent));
+        let wants = product.filter(|&bytes| bytes <= i64::MAX as u64).ok_or_else(bad_shape)?;
         let data = match content {
             Content::Floats { format, .. } => {
                 let data = match self.external {
@@ -275,7 +277,7 @@ impl<'a> Proto<'a> {
     }
 
     /// The data, from a file beside the model.
-    fn external(self, wants: usize, open: &mut Open<'_>) -> Result<Data, Refused> {
+    fn external(self, wants: u64, open: &mut Open<'_>) -> Result<Data, Refused> {
         let bad = |why: String| of_tensor(&self.name, why);
         let bad_key = |key| bad(format!("external data with a bad {key}"));
         let number = |key: &'static str| match self.entry(key) {
@@ -284,15 +286,14 @@ impl<'a> Proto<'a> {
         };
         let location = self.entry("location").ok_or_else(|| bad_key("location"))?;
         let offset = number("offset")?.unwrap_or(0);
-        let length = number("length")?.unwrap_or(wants as u64);
+        let length = number("length")?.unwrap_or(wants);
         let source = open(location)?;
         let file = source.length();
         let end = offset.saturating_add(length);
-        if end > file as u64 {
+        if end > file {
             let why = format!("external data ends at byte {end}, its file has {file}");
-            return Err(bad(truncated(file as u64, end, why)));
+            return Err(bad(truncated(file, end, why)));
         }
-        // Both are within the file, so they fit.
-        Ok(Data::Other { range: offset as usize..end as usize, source })
+        Ok(Data::Other { range: offset..end, source })
     }
 }

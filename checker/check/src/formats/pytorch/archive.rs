@@ -11,11 +11,12 @@ use super::{constructors, malformed, pickle};
 use crate::containers::zip::{self, Member, Method};
 use crate::formats::{npz, opaque};
 use crate::model::reader::{Contents, Refused};
+use crate::model::source::part;
 use crate::model::{ByteOrder, Content, Reason, is_text};
 
 /// The longest deflated pickle that is read. PyTorch deflates only pickles about lines of source.
 /// In other pickles a few deflated bytes could inflate to very many objects.
-const MAX_DEFLATED_PICKLE: usize = 1 << 20;
+const MAX_DEFLATED_PICKLE: u64 = 1 << 20;
 
 /// Whether this is a zip archive with a `data.pkl` in a folder.
 pub(super) fn begins(bytes: &[u8]) -> bool {
@@ -108,7 +109,9 @@ impl Archive<'_> {
     fn pickle(&mut self, name: &str, root: &str) -> Result<(), Refused> {
         let member = self.members[name];
         let bytes = match member.method {
-            Method::Stored => Cow::Borrowed(&self.bytes[member.range.clone()]),
+            Method::Stored => {
+                Cow::Borrowed(part(self.bytes, member.range.clone()).unwrap_or_default())
+            }
             Method::Deflated => Cow::Owned(inflated(member, self.bytes)?),
             _ => return Err(failed(member, member.unreadable().unwrap_or_default())),
         };
@@ -129,7 +132,7 @@ impl Archive<'_> {
         let rest = &bytes[pickle.length..];
         if !is_text(rest) {
             let name = format!("{name} behind its end");
-            self.parts.unreadable(name, rest.len(), "no pickle");
+            self.parts.unreadable(name, rest.len() as u64, "no pickle");
         }
         Ok(())
     }
@@ -138,10 +141,10 @@ impl Archive<'_> {
 /// The bytes of a deflated pickle.
 fn inflated(member: &Member, archive: &[u8]) -> Result<Vec<u8>, Refused> {
     let mut bytes = Vec::new();
-    let most = MAX_DEFLATED_PICKLE as u64 + 1;
+    let most = MAX_DEFLATED_PICKLE + 1;
     let read = member.open(archive).take(most).read_to_end(&mut bytes);
     read.map_err(|error| failed(member, error))?;
-    if bytes.len() <= MAX_DEFLATED_PICKLE {
+    if bytes.len() as u64 <= MAX_DEFLATED_PICKLE {
         return Ok(bytes);
     }
     Err(failed(member, "longer than a deflated pickle of names and shapes"))

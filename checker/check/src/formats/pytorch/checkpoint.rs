@@ -13,7 +13,8 @@ use super::{bad_tensor, long_names, malformed, read, walk};
 use crate::formats::beside::FileRange;
 use crate::formats::{npz, opaque};
 use crate::model::reader::{Contents, Read, Reader, Refused, truncated};
-use crate::model::{self, Data, FileFormat, Input};
+use crate::model::source::part;
+use crate::model::{self, Data, FileFormat, Input, span};
 
 impl FileFormat {
     /// The `.metadata` of `torch.distributed.checkpoint`, which stands for the files beside it.
@@ -49,7 +50,7 @@ const INDEX: &str = "torch.distributed.checkpoint.metadata MetadataIndex";
 /// A part of a file, and the name of the object in it.
 struct StoredObject {
     name: String,
-    range: Range<usize>,
+    range: Range<u64>,
     /// Whether it was compressed or encrypted.
     transformed: bool,
 }
@@ -77,7 +78,7 @@ fn parts(pickle: &Pickle) -> Result<BTreeMap<String, Vec<StoredObject>>, Refused
         let text = |field| state.get(field).and_then(|&id| calls.text(id));
         let number = |field| {
             let number = state.get(field).and_then(|&id| calls.integer(id));
-            number.and_then(|number| usize::try_from(number).ok())
+            number.and_then(|number| u64::try_from(number).ok())
         };
         let file = text("relative_path").ok_or_else(|| bad("the name of its file is missing"))?;
         let range = number("offset")
@@ -158,7 +159,7 @@ fn contents(input: Input<'_>) -> Result<Contents, Refused> {
             error: model::Error::refused(FileFormat::PYTORCH, error).into(),
         };
         let file: Arc<Path> = path.as_path().into();
-        let mut add = |contents: Contents, range: Range<usize>| {
+        let mut add = |contents: Contents, range: Range<u64>| {
             let mut moved = FileRange(source.clone(), range).moved_contents(contents);
             for tensor in &mut moved.tensors {
                 tensor.described().file = Some(Arc::clone(&file));
@@ -166,16 +167,16 @@ fn contents(input: Input<'_>) -> Result<Contents, Refused> {
             all.add(moved);
         };
         for StoredObject { name, range, transformed } in parts {
-            let Some(part) = bytes.get(range.clone()) else {
-                let (has, wants) = (bytes.len() as u64, range.end as u64);
+            let Some(part) = part(bytes, range.clone()) else {
+                let (has, wants) = (source.length(), range.end);
                 let why = truncated(has, wants, "it ends behind its file");
                 failed.get_or_insert(other(bad_tensor(&name, &why)));
-                add(vec![opaque::damaged(name, why)].into(), 0..bytes.len());
+                add(vec![opaque::damaged(name, why)].into(), 0..source.length());
                 continue;
             };
             let unreadable = |name, why: &str| {
                 let nothing = Data::Owned(Vec::new());
-                vec![opaque::tensor(name, range.len(), why.to_owned(), nothing)].into()
+                vec![opaque::tensor(name, span(&range), why.to_owned(), nothing)].into()
             };
             let contents = if transformed {
                 unreadable(name, "compressed or encrypted by an extension of PyTorch")
@@ -184,7 +185,7 @@ fn contents(input: Input<'_>) -> Result<Contents, Refused> {
                     Ok(contents) => contents,
                     Err(error) => {
                         let why = error.to_string();
-                        add(vec![opaque::damaged(name, why)].into(), 0..bytes.len());
+                        add(vec![opaque::damaged(name, why)].into(), 0..source.length());
                         failed.get_or_insert(other(error));
                         continue;
                     }

@@ -26,7 +26,7 @@ pub(super) struct PickledTensor {
     pub(super) storage: StorageRef,
     /// The offset, in elements like the strides.
     pub(super) offset: i64,
-    pub(super) shape: Vec<usize>,
+    pub(super) shape: Vec<u64>,
     pub(super) strides: Vec<i64>,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Array {
     pub(super) name: String,
     /// The dtype, as a .npy file spells it.
     pub(super) descr: String,
-    pub(super) shape: Vec<usize>,
+    pub(super) shape: Vec<u64>,
     pub(super) fortran_order: bool,
     pub(super) bytes: Bytes,
 }
@@ -141,8 +141,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The extents of a shape; none if one is negative.
-    pub(super) fn shape(self, id: Id) -> Option<Vec<usize>> {
-        self.integers(id)?.into_iter().map(|extent| usize::try_from(extent).ok()).collect()
+    pub(super) fn shape(self, id: Id) -> Option<Vec<u64>> {
+        self.integers(id)?.into_iter().map(|extent| u64::try_from(extent).ok()).collect()
     }
 
     fn global(self, id: Id) -> Option<&'a str> {

@@ -12,7 +12,8 @@ use super::pickle::{self, Pickle};
 use super::tensors::{Parts, Source, StorageData};
 use super::{Malformed, malformed};
 use crate::model::reader::{Contents, Refused, truncated};
-use crate::model::{ByteOrder, may_hold_numbers};
+use crate::model::source::part;
+use crate::model::{ByteOrder, may_hold_numbers, span};
 
 /// The magic number as a pickle: the opcode, the number, and the end.
 const MAGIC: &[u8] = b"\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19.";
@@ -52,13 +53,13 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<Contents, Refused> {
     };
     let pickles = PICKLES.map(&mut next);
     let pickles = pickles.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let (storages, end) = storages(bytes, at, &pickles)?;
+    let (storages, end) = storages(bytes, at as u64, &pickles)?;
     let mut parts = Parts::default();
     let mut used = HashSet::new();
     for (pickle, start, name) in &pickles {
         let source = Source {
             bytes: &bytes[*start..],
-            at: Some(*start),
+            at: Some(*start as u64),
             name,
             root,
             order: ByteOrder::Little,
@@ -72,12 +73,13 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<Contents, Refused> {
         storages.into_iter().filter(|(key, place)| !used.contains(key) && !place.is_empty());
     for (key, place) in unused {
         let why = "no tensor that this version knows refers to this storage";
-        parts.unreadable(format!("storage {key}"), place.len(), why);
+        parts.unreadable(format!("storage {key}"), span(&place), why);
     }
-    if may_hold_numbers(&bytes[end..]) {
+    let behind = end..bytes.len() as u64;
+    if may_hold_numbers(part(bytes, behind.clone()).unwrap_or_default()) {
         let name = "bytes behind the storages".to_owned();
         let why = "no storage that this version knows holds these bytes";
-        parts.unreadable(name, bytes.len() - end, why);
+        parts.unreadable(name, span(&behind), why);
     }
     Ok(parts.tensors.into())
 }
@@ -91,28 +93,27 @@ type PickleAt = (Pickle, usize, String);
 /// If a storage ends behind the file.
 fn storages(
     bytes: &[u8],
-    mut at: usize,
+    mut at: u64,
     pickles: &[PickleAt],
-) -> Result<(BTreeMap<String, Range<usize>>, usize), Refused> {
+) -> Result<(BTreeMap<String, Range<u64>>, u64), Refused> {
     let mut found = BTreeMap::new();
     let [.., (object, ..), (list, ..)] = pickles else { return Ok((found, at)) };
     // Bytes of an element, by the name of a storage.
     let reader = Reader(object);
     let known = (0..object.objects.len()).filter_map(|id| reader.storage_parts(id));
-    let units: HashMap<&str, usize> = known.map(|(key, _, unit, _)| (key, unit)).collect();
+    let units: HashMap<&str, u64> = known.map(|(key, _, unit, _)| (key, unit as u64)).collect();
     let names = Reader(list);
     for &key in names.sequence(list.root).unwrap_or_default() {
-        let part = || {
+        let storage = || {
             let key = names.text(key)?;
-            let count = bytes.get(at..)?.first_chunk()?;
-            let length = usize::try_from(u64::from_le_bytes(*count)).ok()?;
-            let length = length.checked_mul(*units.get(key)?)?;
+            let count = part(bytes, at..at + 8)?.first_chunk()?;
+            let length = u64::from_le_bytes(*count).checked_mul(*units.get(key)?)?;
             Some((key, at + 8..length.checked_add(at + 8)?))
         };
-        let Some((key, place)) = part() else { break };
-        if place.end > bytes.len() {
+        let Some((key, place)) = storage() else { break };
+        if place.end > bytes.len() as u64 {
             let why = format!("storage {key:?} ends behind the file");
-            return Err(truncated(bytes.len() as u64, place.end as u64, why).into());
+            return Err(truncated(bytes.len() as u64, place.end, why).into());
         }
         at = place.end;
         found.insert(key.to_owned(), place);

@@ -39,7 +39,7 @@ pub(super) static READER: Reader = Reader {
 
 /// The most bytes of all tensors together, for each byte of the file. More means that many tensors
 /// share one storage, and the check would take hours.
-const MAX_SHARING: usize = 64;
+const MAX_SHARING: u64 = 64;
 
 /// A member, or a part of a file, should be a pickle and is not.
 fn malformed(member: &str, malformed: Malformed) -> Refused {
@@ -65,7 +65,7 @@ fn read(bytes: &[u8], root: &str) -> Result<Contents, Refused> {
         archive::read(bytes, root)?
     };
     let lengths = contents.tensors.iter().map(|tensor| tensor.data.length());
-    if lengths.fold(0, usize::saturating_add) > bytes.len().saturating_mul(MAX_SHARING) {
+    if lengths.fold(0, u64::saturating_add) > (bytes.len() as u64).saturating_mul(MAX_SHARING) {
         return Err(format!("tensors refer to more than {MAX_SHARING} times the file").into());
     }
     Ok(contents)

@@ -3,6 +3,7 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
+use crate::model::source::part;
 use crate::model::{Decode, Layout};
 
 /// A tensor as a view of a storage. Axes of stride 0, along which the tensor repeats itself, and of
@@ -11,34 +12,34 @@ use crate::model::{Decode, Layout};
 #[derive(Clone, Debug)]
 pub(super) struct View {
     /// Extent and stride of each axis, the largest stride first.
-    axes: Vec<(usize, usize)>,
+    axes: Vec<(u64, u64)>,
     /// The first element.
-    offset: usize,
+    offset: u64,
     /// The index behind the last element.
-    end: usize,
-    elements: usize,
+    end: u64,
+    elements: u64,
     /// Bytes of an element.
-    unit: usize,
+    unit: u64,
     order: Layout,
 }
 
 impl View {
     /// Offset and strides in elements of `unit` bytes, of a storage of `storage` bytes.
     pub(super) fn new(
-        shape: &[usize],
+        shape: &[u64],
         strides: &[i64],
         offset: i64,
-        unit: usize,
-        storage: usize,
+        unit: u64,
+        storage: u64,
     ) -> Result<Self, &'static str> {
         if shape.len() != strides.len() {
             return Err("as many strides as extents are needed");
         }
-        let offset = usize::try_from(offset).map_err(|_| "a negative offset")?;
+        let offset = u64::try_from(offset).map_err(|_| "a negative offset")?;
         let elements =
-            shape.iter().try_fold(1, |product: usize, &extent| product.checked_mul(extent));
+            shape.iter().try_fold(1, |product: u64, &extent| product.checked_mul(extent));
         let elements = elements.filter(|elements| {
-            elements.checked_mul(unit).is_some_and(|bytes| bytes <= isize::MAX as usize)
+            elements.checked_mul(unit).is_some_and(|bytes| bytes <= i64::MAX as u64)
         });
         let elements = elements.ok_or("a shape that is too large")?;
         let mut view =
@@ -55,7 +56,7 @@ impl View {
             if extent == 1 {
                 continue;
             }
-            let stride = usize::try_from(stride)
+            let stride = u64::try_from(stride)
                 .map_err(|_| "a negative stride, which PyTorch does not have")?;
             let reach = stride.checked_mul(extent - 1).and_then(|reach| last.checked_add(reach));
             last = reach.ok_or("strides that are too large")?;
@@ -82,12 +83,12 @@ impl View {
     }
 
     /// The number of elements that the view shows. Repeated elements count once.
-    pub(super) fn elements(&self) -> usize {
+    pub(super) fn elements(&self) -> u64 {
         self.elements
     }
 
     /// The bytes of the storage from the first to the last element.
-    pub(super) fn bytes(&self) -> Range<usize> {
+    pub(super) fn bytes(&self) -> Range<u64> {
         self.offset * self.unit..self.end * self.unit
     }
 
@@ -108,23 +109,24 @@ impl View {
     }
 
     /// The elements in order, read from a storage that begins at this byte of the input.
-    pub(super) fn decode(self, storage: usize) -> Box<dyn Decode> {
+    pub(super) fn decode(self, storage: u64) -> Box<dyn Decode> {
         Box::new(Gather { view: self, storage })
     }
 }
 
 struct Gather {
     view: View,
-    storage: usize,
+    storage: u64,
 }
 
 impl Decode for Gather {
-    fn length(&self) -> usize {
+    fn length(&self) -> u64 {
         self.view.elements * self.view.unit
     }
 
     fn open<'a>(&'a self, input: &'a [u8]) -> io::Result<Box<dyn Read + 'a>> {
-        let storage = input.get(self.storage..).ok_or(io::ErrorKind::UnexpectedEof)?;
+        let end = input.len() as u64;
+        let storage = part(input, self.storage..end).ok_or(io::ErrorKind::UnexpectedEof)?;
         Ok(Box::new(Elements {
             view: &self.view,
             storage,
@@ -137,23 +139,23 @@ impl Decode for Gather {
 struct Elements<'a> {
     view: &'a View,
     storage: &'a [u8],
-    coordinate: Vec<usize>,
-    left: usize,
+    coordinate: Vec<u64>,
+    left: u64,
 }
 
 impl Elements<'_> {
     /// The byte of the element at the coordinate, within the storage.
-    fn at(&self) -> usize {
+    fn at(&self) -> u64 {
         let steps = self
             .coordinate
             .iter()
             .zip(&self.view.axes)
             .map(|(&index, &(_, stride))| index * stride);
-        (self.view.offset + steps.sum::<usize>()) * self.view.unit
+        (self.view.offset + steps.sum::<u64>()) * self.view.unit
     }
 
     /// The number of adjacent elements in the storage, from the coordinate on.
-    fn run(&self) -> usize {
+    fn run(&self) -> u64 {
         match (self.view.axes.last(), self.coordinate.last()) {
             (Some((extent, 1)), Some(index)) => extent - index,
             _ => 1,
@@ -161,7 +163,7 @@ impl Elements<'_> {
     }
 
     /// Advances by `count` elements, at most the length of a run.
-    fn advance(&mut self, count: usize) {
+    fn advance(&mut self, count: u64) {
         self.left -= count;
         let mut step = count;
         for (index, &(extent, _)) in self.coordinate.iter_mut().zip(&self.view.axes).rev() {
@@ -180,15 +182,15 @@ impl Read for Elements<'_> {
         let unit = self.view.unit;
         let mut written = 0;
         while self.left > 0 {
-            let run = self.run().min((out.len() - written) / unit);
+            let run = self.run().min((out.len() - written) as u64 / unit);
             if run == 0 {
                 break;
             }
-            let (at, length) = (self.at(), run * unit);
-            let elements = self.storage.get(at..at + length);
+            let at = self.at();
+            let elements = part(self.storage, at..at + run * unit);
             let elements = elements.ok_or(io::ErrorKind::UnexpectedEof)?;
-            out[written..written + length].copy_from_slice(elements);
-            written += length;
+            out[written..written + elements.len()].copy_from_slice(elements);
+            written += elements.len();
             self.advance(run);
         }
         if written == 0 && self.left > 0 && !out.is_empty() {
@@ -207,7 +209,8 @@ mod tests {
     fn pieces() {
         let storage: Vec<u8> = (0..24u16).flat_map(u16::to_le_bytes).collect();
         for (shape, strides) in [([3, 4], [8, 1]), ([4, 3], [1, 8]), ([3, 4], [8, 2])] {
-            let view = View::new(&shape, &strides, 0, 2, storage.len()).expect("a good view");
+            let view =
+                View::new(&shape, &strides, 0, 2, storage.len() as u64).expect("a good view");
             let (decode, slow) = (view.decode(0), strides[0].max(strides[1]));
             let fast = strides[0].min(strides[1]);
             let elements =

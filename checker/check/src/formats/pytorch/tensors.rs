@@ -12,13 +12,13 @@ use super::{bad_tensor, long_names};
 use crate::containers::zip::{Member, Method};
 use crate::formats::{npy, opaque};
 use crate::model::reader::Refused;
-use crate::model::{ByteOrder, Content, Data, Layout, Tensor};
+use crate::model::{ByteOrder, Content, Data, Layout, Tensor, span};
 
 /// The data of a storage.
 #[derive(Clone, Debug)]
 pub(super) enum StorageData {
     /// These bytes of the file.
-    Stored(Range<usize>),
+    Stored(Range<u64>),
     /// Data that cannot be read: why.
     Unreadable(String),
     /// The writer leaves out the data of this storage.
@@ -45,7 +45,7 @@ pub(super) struct Source<'a> {
     /// Bytes that begin with the pickle.
     pub(super) bytes: &'a [u8],
     /// The byte of the file where the pickle begins; none if it is deflated.
-    pub(super) at: Option<usize>,
+    pub(super) at: Option<u64>,
     /// The name of the pickle.
     pub(super) name: &'a str,
     /// The name of the object that the pickle stands for.
@@ -80,11 +80,15 @@ impl Parts {
                 Item::Array(array) => self.array(array, pickle, source),
                 Item::Scale { name, number } => self.scale(name, number),
                 Item::Objects { name, bytes } => {
-                    self.unreadable(name, bytes, "an array of objects with numbers of Python");
+                    self.unreadable(
+                        name,
+                        bytes as u64,
+                        "an array of objects with numbers of Python",
+                    );
                 }
                 Item::Unknown { name, bytes } => {
                     let name = name.unwrap_or_else(|| source.name.to_owned());
-                    self.unreadable(name, bytes, "bytes in a pickle that could be anything");
+                    self.unreadable(name, bytes as u64, "bytes in a pickle that could be anything");
                 }
             }
             Ok(())
@@ -99,7 +103,7 @@ impl Parts {
     }
 
     /// Adds the objects that could hold numbers and that the check does not read.
-    pub(super) fn unreadable(&mut self, name: String, size: usize, why: impl Into<String>) {
+    pub(super) fn unreadable(&mut self, name: String, size: u64, why: impl Into<String>) {
         self.tensors.push(opaque::tensor(name, size, why.into(), Data::Owned(Vec::new())));
     }
 
@@ -114,18 +118,18 @@ impl Parts {
         let Array { name, descr, shape, fortran_order, bytes } = array;
         let (size, content) = match npy::content(&descr) {
             Ok(known) => known,
-            Err(error) => return self.unreadable(name, bytes.length(), error.to_string()),
+            Err(error) => return self.unreadable(name, bytes.length() as u64, error.to_string()),
         };
         let length = shape.iter().try_fold(size, |size, &extent| size.checked_mul(extent));
-        if length != Some(bytes.length()) {
+        if length != Some(bytes.length() as u64) {
             let why = "its length does not match dtype and shape";
-            return self.unreadable(name, bytes.length(), why);
+            return self.unreadable(name, bytes.length() as u64, why);
         }
         let Some(at) = source.at else {
-            return self.unreadable(name, bytes.length(), format!("its pickle {DEFLATED}"));
+            return self.unreadable(name, bytes.length() as u64, format!("its pickle {DEFLATED}"));
         };
         let data = match bytes {
-            Bytes::Here(range) => Data::Input(at + range.start..at + range.end),
+            Bytes::Here(range) => Data::Input(at + range.start as u64..at + range.end as u64),
             Bytes::Text { object, .. } => Data::Owned(match &pickle.objects[object] {
                 Object::Text(text) => text.chars().map(|character| character as u8).collect(),
                 _ => Vec::new(),
@@ -145,7 +149,7 @@ impl Parts {
         let content = content(&found.dtype, order);
         let nothing = Data::Owned(Vec::new());
         let mut tensor = Tensor::new(name.clone(), found.dtype, found.shape, content, nothing);
-        let unit = tensor.unit();
+        let unit = tensor.unit() as u64;
         // The rules of lint read bytes, which may be codes or scales.
         let is_bytes = matches!(&*tensor.dtype, "uint8" | "int8");
         if !tensor.is_scanned() && !is_bytes {
@@ -166,7 +170,7 @@ impl Parts {
                 return Ok(());
             }
         };
-        let size = storage.len();
+        let size = span(&storage);
         if !size.is_multiple_of(unit) {
             let why = format!("its storage of {size} bytes is no whole number of elements");
             return Err(bad_tensor(&name, &why));

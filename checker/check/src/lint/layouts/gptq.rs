@@ -54,7 +54,7 @@ fn is_awq(parts: &Parts, tensors: &Tensors<'_>) -> bool {
 fn grid(
     matrix: &Matrix,
     tensors: &Tensors<'_>,
-    unpacked: fn([usize; 2], usize) -> [usize; 2],
+    unpacked: fn([u64; 2], u64) -> [u64; 2],
 ) -> Result<Option<Grid>, Misfit> {
     let shape = |ending| matrix.shape(ending, tensors);
     let Some((index, qweight)) = shape(".qweight") else { return Ok(None) };

@@ -111,16 +111,16 @@ pub(super) type Tensors<'a> = [&'a Tensor];
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Grid {
     /// The matrices.
-    pub(super) matrices: usize,
+    pub(super) matrices: u64,
     /// The rows of a matrix.
-    pub(super) rows: usize,
+    pub(super) rows: u64,
     /// The columns of a matrix.
-    pub(super) columns: usize,
+    pub(super) columns: u64,
     /// Rows and columns of weights that share a scale.
-    pub(super) block: (usize, usize),
+    pub(super) block: (u64, u64),
     /// Bits of a code: 4 or 8. Floating-point codes only: None for integers, and for codes whose
     /// rows do not lie one behind the other.
-    pub(super) float_bits: Option<usize>,
+    pub(super) float_bits: Option<u64>,
 }
 
 /// A quantised matrix, or several in one tensor: its codes and what belongs to them. The numbers
@@ -152,7 +152,7 @@ impl Matrix {
         &self,
         ending: &str,
         tensors: &Tensors<'a>,
-    ) -> Option<(usize, &'a [usize])> {
+    ) -> Option<(usize, &'a [u64])> {
         let index = self.parts.get(ending)?.1;
         Some((index, tensors[index].shape.as_slice()))
     }
@@ -275,7 +275,7 @@ const ONLY_SCALES: [&str; 9] = [
 ];
 
 /// Whether the elements are integers of this many bytes.
-pub(super) fn is_integer(tensor: &Tensor, bytes: usize) -> bool {
+pub(super) fn is_integer(tensor: &Tensor, bytes: u64) -> bool {
     let elements = tensor.elements();
     matches!(tensor.content, Content::NotFloat)
         && elements > 0
@@ -295,9 +295,9 @@ pub(super) fn is_f8(tensor: &Tensor) -> bool {
 }
 
 /// The matrices, rows and columns of a shape. None for vectors.
-fn extents(shape: &[usize]) -> Option<(usize, usize, usize)> {
+fn extents(shape: &[u64]) -> Option<(u64, u64, u64)> {
     let [batch @ .., rows, columns] = shape else { return None };
-    let count = batch.iter().fold(1, |all: usize, &length| all.saturating_mul(length));
+    let count = batch.iter().fold(1, |all: u64, &length| all.saturating_mul(length));
     Some((count, *rows, *columns))
 }
 

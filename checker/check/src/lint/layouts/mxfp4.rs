@@ -26,7 +26,7 @@ fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> 
     let (codes, shape) = (&tensors[codes].shape, &tensors[scale].shape);
     match codes.as_slice() {
         [batch @ .., rows, blocks, 16] if shape[..] == codes[..codes.len() - 1] => Ok(Some(Grid {
-            matrices: batch.iter().fold(1, |all: usize, &length| all.saturating_mul(length)),
+            matrices: batch.iter().fold(1, |all: u64, &length| all.saturating_mul(length)),
             rows: *rows,
             columns: blocks.saturating_mul(32),
             block: (1, 32),

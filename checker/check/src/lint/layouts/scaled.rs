@@ -125,9 +125,9 @@ fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> 
         return grid((rows, columns), float_bits);
     }
     // Axes of one element do not matter, except that of a single row or column.
-    let lengths: Vec<usize> = shape.iter().copied().filter(|&length| length != 1).collect();
-    let several: &[usize] = if count > 1 { &[count] } else { &[] };
-    let is = |wanted: &[usize]| {
+    let lengths: Vec<u64> = shape.iter().copied().filter(|&length| length != 1).collect();
+    let several: &[u64] = if count > 1 { &[count] } else { &[] };
+    let is = |wanted: &[u64]| {
         let wanted = several.iter().chain(wanted).copied().filter(|&length| length != 1);
         wanted.eq(lengths.iter().copied())
     };
@@ -141,7 +141,7 @@ fn grid(matrix: &Matrix, tensors: &Tensors<'_>) -> Result<Option<Grid>, Misfit> 
         _ => None,
     };
     let own = scheme.group.filter(|&group| group > 0).or(of_format);
-    let groups: &[usize] = match own {
+    let groups: &[u64] = match own {
         Some(group) => &[group],
         None => &[16, 32, 64, 128, 256, 512],
     };

@@ -15,7 +15,7 @@ pub(super) fn blocks(
     matrix: &Matrix,
     most: Option<usize>,
     is: impl Fn(f64) -> bool,
-    mut see: impl FnMut(usize, f64, f64) -> bool,
+    mut see: impl FnMut(u64, f64, f64) -> bool,
 ) -> Option<()> {
     let grid = matrix.grid.as_ref()?;
     let codes = found.tensor(matrix.one(Role::Codes)?);
@@ -44,7 +44,7 @@ pub(super) fn first_nonzero(
     found: &Findings<'_>,
     matrix: &Matrix,
     is: impl Fn(f64) -> bool,
-) -> Option<Option<usize>> {
+) -> Option<Option<u64>> {
     let mut first = None;
     blocks(found, matrix, None, is, |index, _, largest| {
         first = (largest > 0.0).then_some(index);
@@ -57,8 +57,8 @@ pub(super) fn first_nonzero(
 fn largest(
     codes: &mut Window<'_>,
     grid: &Grid,
-    bits: usize,
-    scale: usize,
+    bits: u64,
+    scale: u64,
     is_any: bool,
 ) -> Option<f64> {
     let &Grid { rows, columns, block: (high, wide), .. } = grid;

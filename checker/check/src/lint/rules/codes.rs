@@ -36,7 +36,7 @@ fn all_zero(found: &mut Findings<'_>, matrix: &Matrix) {
     let length = tensor.described.data.length();
     let is_zero = |range| tensor.bytes(range).is_some_and(|bytes| largest_of_4_bits(&bytes) == 0.0);
     let is_minus_zero = || {
-        let mut steps = (PAGE..length).step_by(STEP);
+        let mut steps = (PAGE..length).step_by(STEP as usize);
         is_fp4
             && is_zero(0..PAGE.min(length))
             && steps.all(|start| is_zero(start..(start + STEP).min(length)))
@@ -193,9 +193,9 @@ pub(super) fn overflow_of_blocks(found: &mut Findings<'_>, index: usize) {
     let mut window = tensor.window(0);
     let starts = (0..tensor.described.data.length()).step_by(blocks.bytes);
     let first = starts.enumerate().find_map(|(block, start)| {
-        let (scale, codes) = window.get(start..start + blocks.bytes)?.split_first()?;
+        let (scale, codes) = window.get(start..start + blocks.bytes as u64)?.split_first()?;
         let weight = blocks.format.to_f64(u64::from(*scale)) * largest_of_4_bits(codes);
-        is_large(weight).then_some((block * blocks.elements, weight))
+        is_large(weight).then_some((block as u64 * blocks.elements, weight))
     });
     if let Some((element, weight)) = first {
         let message = overflows(weight, Format::F32);
@@ -218,7 +218,7 @@ fn indexes(found: &mut Findings<'_>, matrix: &Matrix) {
     tensor.elements(4, |element, bits| {
         is_zero &= bits == 0;
         let group = bits as u32 as i32;
-        let fits = usize::try_from(group).is_ok_and(|group| group < groups);
+        let fits = u64::try_from(group).is_ok_and(|group| group < groups);
         bad = (!fits).then_some((element, group));
         fits
     });

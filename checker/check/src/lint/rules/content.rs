@@ -128,13 +128,13 @@ fn magnitude(
 fn zero_run(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor) {
     let Some(page) = tensor.byte_tally.first_zero_page else { return };
     let length = tensor.described.data.length();
-    let (pages, unit) = (tensor.byte_tally.zero_pages, tensor.described.content.unit());
+    let (pages, unit) = (tensor.byte_tally.zero_pages, tensor.described.unit() as u64);
     if tensor.is_all_zero() {
         return;
     }
-    let in_pages = (pages * PAGE / unit) as u64;
+    let in_pages = pages * PAGE / unit;
     let zeros = tensor.report.stats.as_ref().map_or(0, |stats| stats.zeros);
-    if zeros.saturating_sub(in_pages + 2 * (PAGE / unit) as u64) * 100 > (length / unit) as u64 {
+    if zeros.saturating_sub(in_pages + 2 * (PAGE / unit)) * 100 > length / unit {
         return;
     }
     let Some(start) = start_of_zeros(page, |range| tensor.bytes(range)) else { return };
@@ -149,7 +149,7 @@ fn zero_run(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor) {
     // Pruned columns and blocks on a diagonal are zero in the row before or behind, too. A few
     // zeros are there by chance.
     let columns = (end - start).min(row - start % row);
-    let is_zero_from = |start: usize| {
+    let is_zero_from = |start: u64| {
         let bytes = tensor.bytes(start..start + columns);
         columns >= 64 && bytes.is_some_and(|bytes| is_zero(&bytes))
     };
@@ -176,7 +176,7 @@ fn zero_run(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor) {
 /// A few neighbours that are a thousand times as large as nearly all others.
 fn outliers(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor) {
     /// The most values of a run.
-    const FEW: usize = 64;
+    const FEW: u64 = 64;
     let (Some(usual), Some(most)) = (tensor.byte_tally.most_are_below(), tensor.max_abs()) else {
         return;
     };
@@ -212,13 +212,13 @@ fn dead_rows(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor) {
     let is_embedding = name.contains("embed") || name.contains("lm_head") || name.contains("wte");
     let (&[rows, columns], Some(format)) = (tensor.shape(), tensor.format()) else { return };
     let zeros = tensor.report.stats.as_ref().map_or(0, |stats| stats.zeros);
-    if !is_embedding || columns == 0 || zeros < columns as u64 || tensor.is_all_zero() {
+    if !is_embedding || columns == 0 || zeros < columns || tensor.is_all_zero() {
         return;
     }
     let (mut dead, mut first, mut run) = (0, None, 0);
     tensor.elements(format.size_in_bytes(), |element, bits| {
         run = if element % columns == 0 { 0 } else { run };
-        run += usize::from(bits << 1 & format_mask(format) == 0);
+        run += u64::from(bits << 1 & format_mask(format) == 0);
         if element % columns == columns - 1 && run == columns {
             dead += 1;
             first = first.or(Some(element / columns * columns));

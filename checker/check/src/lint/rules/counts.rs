@@ -45,6 +45,7 @@ fn layers(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
             _ => sizes.layers,
         };
         let (Some(said), Some((last, index))) = (said, last_of(layers)) else { continue };
+        let last = last as u64;
         if last + 1 < said {
             let message = format!(
                 "the last layer is {last}, although the configuration says {said} layers: loaders \
@@ -60,7 +61,7 @@ fn layers(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
 /// Experts that no layer has.
 fn experts(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
     let Some(said) = found.model.sizes().experts else { return };
-    let mut most: Option<(usize, usize)> = None;
+    let mut most: Option<(u64, usize)> = None;
     for (_, layers) in stacks.iter().filter(|(prefix, _)| Part::of(prefix) != Part::Other) {
         for (rest, &index) in layers.values().flatten() {
             let tensor = found.tensor(index);
@@ -140,7 +141,7 @@ fn ranks(found: &mut Findings<'_>, stacks: &Stacks<'_>) {
 }
 
 /// The rows of a projection by the configuration.
-fn rows_of(sizes: &Sizes, rest: &str) -> Option<usize> {
+fn rows_of(sizes: &Sizes, rest: &str) -> Option<u64> {
     match last(rest.strip_suffix(".weight")?) {
         "q_proj" | "attn_q" => sizes.queries,
         "k_proj" | "v_proj" | "attn_k" | "attn_v" => sizes.keys,

@@ -9,7 +9,7 @@ use crate::lint::finding::{ALL_ZERO, MAGNITUDE, NORM_ZERO, Severity};
 use crate::lint::tensor_names::{expert, is_trained, may_be_zero};
 
 /// The tensors of one shape and of one name but for its numbers.
-pub(super) type Kin<'a> = BTreeMap<(String, &'a [usize]), Vec<usize>>;
+pub(super) type Kin<'a> = BTreeMap<(String, &'a [u64]), Vec<usize>>;
 
 /// All rules of this kind.
 pub(super) fn all(found: &mut Findings<'_>, kin: &Kin<'_>) {

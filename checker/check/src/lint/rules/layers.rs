@@ -203,7 +203,7 @@ fn shapes(found: &mut Findings<'_>, layers: &Layers<'_>, ((_, names), numbers): 
         return;
     }
     for name in names {
-        let mut shapes: BTreeMap<&[usize], Vec<usize>> = BTreeMap::new();
+        let mut shapes: BTreeMap<&[u64], Vec<usize>> = BTreeMap::new();
         for index in numbers.iter().map(|number| layers[number][name]) {
             shapes.entry(model.tensors[index].shape()).or_default().push(index);
         }
@@ -224,7 +224,7 @@ fn shapes(found: &mut Findings<'_>, layers: &Layers<'_>, ((_, names), numbers): 
 }
 
 /// The only axis along which `shape` is a part of `whole`, and how many such parts there are.
-fn part(shape: &[usize], whole: &[usize]) -> Option<(usize, usize)> {
+fn part(shape: &[u64], whole: &[u64]) -> Option<(usize, u64)> {
     let mut axes =
         (0..shape.len().max(whole.len())).filter(|&axis| shape.get(axis) != whole.get(axis));
     let axis = axes.next()?;

@@ -68,7 +68,7 @@ struct Findings<'a> {
 
 impl<'a> Findings<'a> {
     /// A finding of the rule's own severity.
-    fn add(&mut self, rule: &'static Rule, tensor: usize, element: Option<usize>, why: String) {
+    fn add(&mut self, rule: &'static Rule, tensor: usize, element: Option<u64>, why: String) {
         self.push(rule, rule.severity, tensor, element, why);
     }
 
@@ -78,7 +78,7 @@ impl<'a> Findings<'a> {
         rule: &'static Rule,
         severity: Severity,
         tensor: usize,
-        element: Option<usize>,
+        element: Option<u64>,
         message: String,
     ) {
         let coordinate = element.map(|element| self.tensor(tensor).coordinate(element));
@@ -106,7 +106,7 @@ impl<'a> Findings<'a> {
         rule: &'static Rule,
         severity: Severity,
         tensor: usize,
-        coordinate: Option<Vec<usize>>,
+        coordinate: Option<Vec<u64>>,
         message: String,
     ) {
         let reported = self.tensor(tensor);

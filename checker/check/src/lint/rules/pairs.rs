@@ -71,7 +71,7 @@ const ADAPTERS: [[&str; 2]; 5] = [
 ];
 
 /// The name of the other matrix, and the rank by the configuration if this is the first.
-fn pair(found: &Findings<'_>, name: &str) -> Option<(String, Option<usize>)> {
+fn pair(found: &Findings<'_>, name: &str) -> Option<(String, Option<u64>)> {
     let mut roles = ADAPTERS.iter().flat_map(|[a, b]| [(*a, *b, true), (*b, *a, false)]);
     let (own, other, is_first) = roles.find(|(own, _, _)| name.contains(own))?;
     let module = name.split(own).next().unwrap_or_default().trim_end_matches('.');

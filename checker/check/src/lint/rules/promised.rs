@@ -96,7 +96,7 @@ fn routers(found: &mut Findings<'_>) {
 /// group to 0, and the scale the largest to 15.
 fn halved(found: &mut Findings<'_>) {
     /// With fewer codes, none above 7 may be chance.
-    const MANY: usize = 1 << 12;
+    const MANY: u64 = 1 << 12;
     for matrix in found.matrices() {
         let scheme = &matrix.scheme;
         let is_asymmetric = scheme.is_symmetric == Some(false) && scheme.bits == Some(4);

@@ -99,15 +99,15 @@ fn missing(found: &mut Findings<'_>) {
 }
 
 /// `weight_shape` of compressed-tensors has the rows and columns of codes in words of 32 bits.
-fn packed_shape(found: &mut Findings<'_>, matrix: &Matrix, packed: &[usize]) {
+fn packed_shape(found: &mut Findings<'_>, matrix: &Matrix, packed: &[u64]) {
     let Some(index) = matrix.one(Role::Shape) else { return };
     let (tensor, bits) = (found.tensor(index), matrix.scheme.bits.unwrap_or(4));
     let Some(&bytes) = [4, 8].iter().find(|&&bytes| is_integer(&tensor.described, bytes)) else {
         return;
     };
     let mut shape = Vec::new();
-    tensor.elements(bytes, |_, length| {
-        shape.push(length as usize);
+    tensor.elements(bytes as usize, |_, length| {
+        shape.push(length);
         shape.len() < 2
     });
     let (&[.., rows, words], &[of_rows, columns]) = (packed, shape.as_slice()) else { return };
@@ -119,7 +119,7 @@ fn packed_shape(found: &mut Findings<'_>, matrix: &Matrix, packed: &[usize]) {
 
 /// bitsandbytes has the shape of the weights and the size of blocks as JSON in a tensor of bytes.
 fn state(found: &mut Findings<'_>, matrix: &Matrix, codes: usize) {
-    const LONGEST: usize = 1 << 16;
+    const LONGEST: u64 = 1 << 16;
     let Some(index) = matrix.one(Role::State) else { return };
     let tensor = found.tensor(index);
     let Some(text) = tensor.bytes(0..tensor.described.data.length().min(LONGEST)) else { return };
@@ -130,10 +130,9 @@ fn state(found: &mut Findings<'_>, matrix: &Matrix, codes: usize) {
             return found.add(&CONFIG_UNREADABLE, index, None, message);
         }
     };
-    let number = |value: &Value| usize::try_from(value.as_u64()?).ok();
-    let mut shape = state["shape"].as_array().into_iter().flatten().map(number);
-    let weights = shape.try_fold(1usize, |all, length| all.checked_mul(length?));
-    let block = number(&state["blocksize"]).filter(|&block| block > 0);
+    let mut shape = state["shape"].as_array().into_iter().flatten().map(Value::as_u64);
+    let weights = shape.try_fold(1u64, |all, length| all.checked_mul(length?));
+    let block = state["blocksize"].as_u64().filter(|&block| block > 0);
     let (Some(weights), Some(block), Some(scale)) = (weights, block, matrix.one(Role::Scale))
     else {
         return;

@@ -111,7 +111,7 @@ fn numbers_that_are_not_packed() {
         let floats = [vec![one(0.0); count - 1].concat(), one(f32::NAN)].concat();
         let attribute = [bytes(1, b"scale"), floats].concat();
         let report = check(&model(&[node("Scaler", "z", &[attribute])]), FileFormat::ONNX);
-        assert_eq!((&report.tensors[0].shape[..], report.tensors.len()), (&[count][..], 1));
+        assert_eq!((&report.tensors[0].shape[..], report.tensors.len()), (&[count as u64][..], 1));
         assert_found(&report.tensors[0], 0, &[count - 1]);
     }
     let halves = [number(5, 0x7E00), number(5, 0x3C00)];
