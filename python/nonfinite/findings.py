@@ -41,11 +41,11 @@ class Look:
     first: int | None
     """The row-major index of the first NaN or infinity. None if it is unknown."""
     min: float | None
-    """The smallest finite number, or None if there is none."""
+    """The smallest finite number. None if no number is finite."""
     max: float | None
-    """The largest finite number, or None if there is none."""
+    """The largest finite number. None if no number is finite."""
     max_abs: float | None
-    """The largest magnitude of a finite number, or None if there is none."""
+    """The largest magnitude of a finite number. None if no number is finite."""
     limit: float | None
     """The largest finite number of the type."""
 

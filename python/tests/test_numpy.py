@@ -407,7 +407,7 @@ class TestWrong:
         for axis in ((0, 0), (1, -1)):
             with pytest.raises(ValueError, match="duplicate value in axis"):
                 nf.all(x, "nan", axis=axis)
-        for wrong in ("0", 1.0, (0, "1"), [0, 1], (None,)):
+        for wrong in ("0", 1.0, True, (0, "1"), (0, True), [0, 1], (None,)):
             with pytest.raises(TypeError, match="integer"):
                 nf.count(x, "nan", axis=wrong)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch import nn
-from torch_faults import line_of
+from torch_faults import Of, line_of
 
 import nonfinite as nf
 from nonfinite import _away
@@ -165,16 +165,10 @@ def test_a_replay_that_is_finite() -> None:
     assert "finite numbers" in finding.note
 
 
-class Log(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.log(x)  # fault: a log
-
-
 def model_with_a_log() -> nn.Module:
-    model = nn.Sequential(nn.Linear(4, 4), Log())
-    with torch.no_grad():
-        model[0].weight.copy_(torch.eye(4))
-        model[0].bias.zero_()
+    model = nn.Sequential(nn.Linear(4, 4), Of(lambda x: torch.log(x)))  # fault: a log
+    nn.init.eye_(model[0].weight)
+    nn.init.zeros_(model[0].bias)
     return model
 
 

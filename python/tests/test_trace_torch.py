@@ -13,8 +13,8 @@ import pytest
 import torch
 from torch import nn
 from torch_faults import (
-    FAULTS, INF, MODES, NAN, SOURCE, SUSPECTS, Blocks, Faulty, Logarithm, Norm, Of,
-    Random, Root, WithLayer, bad_input, bad_row, finding_of, line_of,
+    FAULTS, INF, MODES, NAN, SOURCE, SUSPECTS, Blocks, Embedded, Faulty, Logarithm, Norm, Of,
+    Random, Root, WithLayer, finding_of, line_of,
 )  # fmt: skip
 
 from nonfinite.torch import UnsupportedError, watch
@@ -60,10 +60,12 @@ def test_dropout_is_the_same_in_the_replay(seed):
 
 
 def test_bad_row_of_an_embedding():
-    model, tokens = bad_row()
+    model = Embedded()
+    with torch.no_grad():
+        model.embedding.weight[7, 1] = NAN
     with watch(model):
         model(torch.tensor([1, 2]))
-    finding = run(model, tokens)
+    finding = run(model, torch.tensor([[1, 7]]))
     assert (finding.kind, finding.parameter) == ("entry", "embedding.weight")
     assert (finding.module, finding.coordinate) == ("embedding", (0, 1, 1))
     assert finding.line == line_of("embedding")
@@ -215,16 +217,13 @@ def test_hooks_are_removed_and_results_are_the_same():
     assert not any(each._forward_hooks or each._forward_pre_hooks for each in model.modules())
 
 
-def test_refused_in_words():
-    with pytest.raises(UnsupportedError, match="meta"):
-        watch(nn.Linear(2, 2, device="meta"))
-
-
 def test_texts():
     finding = run(Faulty(Logarithm()))
     assert "origin in forward: aten.log.default in model.block (Logarithm)" in str(finding)
     assert '"line": %d' % line_of("log") in finding.to_json()
-    lines = str(run(*bad_input())).splitlines()
+    x = torch.ones(3, 4)
+    x[2, 1] = INF
+    lines = str(run(Faulty(nn.Identity()), x)).splitlines()
     assert lines[0].startswith("entry: before any operation input 0 of the model had 1 +Inf, first")
     assert lines[1] == "  first read in forward by aten.addmm.default in model.before (Linear)"
     assert lines[4].startswith("  input 0 of the model: float32[3, 4], 1 +Inf, first at [2, 1]")
@@ -256,15 +255,14 @@ def test_parts_of_the_model_called_one_by_one():
 
 
 def test_input_that_was_changed_in_place():
-    class Changing(nn.Module):
-        def forward(self, x):
-            x.mul_(0)
-            return x / x  # fault: changed
+    def change(x):
+        x.mul_(0)
+        return x / x  # fault: changed
 
-    finding = run(Changing())
+    finding = run(Of(change))
     assert (finding.kind, finding.module) == ("unknown", "")
     assert "in place" in finding.note
-    finding = run(Changing(), operations=True)
+    finding = run(Of(change), operations=True)
     assert (finding.kind, finding.line) == ("origin", line_of("changed", HERE))
 
 
@@ -305,6 +303,8 @@ def test_wrong_arguments():
     for wrong in (None, torch.ones(2), lambda x: x):
         with pytest.raises(TypeError, match=r"needs a torch.nn.Module, and got a"):
             watch(wrong)
+    with pytest.raises(UnsupportedError, match="meta"):
+        watch(nn.Linear(2, 2, device="meta"))
     with pytest.raises(TypeError, match="scaler is a float"):
         watch(nn.Linear(2, 2), scaler=2.0)
     found = watch(nn.Linear(2, 2))

@@ -50,7 +50,7 @@ def test_the_first_node_on_the_way_is_named(fault, how, where, options):
     [finding] = found.findings
     assert (finding.phase, finding.kind, finding.operator) == ("backward", "origin", node), finding
     assert (finding.file, finding.line) == (str(SOURCE), line_of(fault, SOURCE)), str(finding)
-    assert finding.module == ("" if where is inside else None)
+    assert finding.module == ("3" if where is inside else None)
     # The program has drawn the numbers of one call.
     drawn = torch.get_rng_state()
     torch.set_rng_state(random)
@@ -91,19 +91,49 @@ def by_a_sum(model):
     (y * 3e38 + y * 3e38).backward()
 
 
+def by_a_sum_before_a_nan(model):
+    y = model(X).sum() * 0
+    y = y * 0  # fault: sum before
+    (y * 3e38 + y * 3e38).backward()
+
+
+def by_accumulation(model):
+    x = X.clone().requires_grad_()
+    for _ in range(2):
+        y = (x - x.detach()) * 2e38  # fault: accumulated
+        (y.sum() + model(X).sum()).backward()
+
+
+def by_two_roots(model):
+    y = model(X) * 1  # fault: roots
+    more = (y - y.detach()) * 3e38
+    torch.autograd.backward([y, more], [torch.full_like(y, 3e38), torch.ones_like(y)])
+
+
+def by_a_hook_of_a_module(model):
+    model[1].register_full_backward_hook(lambda module, gradients, given: (given[0] * NAN,))
+    model(X).sum().backward()
+
+
+SUM = "each gradient is finite that comes in here, and their sum, or what a hook made of it, is not"
+HOOKED = "a hook of the program ({}) made the gradient{}; the line is that of {}".format
+OF_A_MODULE = "register_full_backward_hook"
+FORWARD = "its forward operation"
 CAUSES = {
     by_a_hook_inside: ("register_hook", "origin", "hooked",
-                       "a hook of the program (register_hook) made the gradient of the output of "
-                       "MulBackward0; the line is that of its forward operation"),
+                       HOOKED("register_hook", " of the output of MulBackward0", FORWARD)),
     by_a_hook_of_the_loss: ("register_hook", "origin", "hooked loss",
-                            "a hook of the program (register_hook) made the gradient of the output "
-                            "of SumBackward0; the line is that of its forward operation"),
+                            HOOKED("register_hook", " of the output of SumBackward0", FORWARD)),
     by_a_hook_of_a_parameter: ("register_hook", "origin", None,
-                               "a hook of the program (register_hook) made the gradient of "
-                               "0.weight; the line is that of the hook"),
+                               HOOKED("register_hook", " of 0.weight", "the hook")),
+    by_a_hook_of_a_module: (OF_A_MODULE, "origin", None,
+                            HOOKED(f"{OF_A_MODULE} or register_full_backward_pre_hook", "",
+                                   "the module's call")),
     by_the_program: ("AddmmBackward0", "entry", "given", None),
-    by_a_sum: ("SumBackward0", "origin", "sum",
-               "each gradient is finite that comes in here, and their sum is not"),
+    by_a_sum: ("SumBackward0", "origin", "sum", SUM),
+    by_accumulation: ("torch::autograd::AccumulateGrad", "origin", "accumulated", SUM),
+    by_a_sum_before_a_nan: ("MulBackward0", "origin", "sum before", SUM),
+    by_two_roots: ("MulBackward0", "origin", "roots", SUM),
 }  # fmt: skip
 
 
@@ -120,6 +150,19 @@ def test_no_call_is_blamed_for_what_the_program_did(train, options):
     assert ("that comes in is finite" in str(finding)) == (note is None and kind == "origin")
     if fault is not None:
         assert (finding.file, finding.line) == (str(HERE), line_of(fault, HERE))
+
+
+@pytest.mark.parametrize("options", MODES, ids=str)
+def test_a_node_that_was_made_before_the_watch(options):
+    model = mlp()
+    loss = (model(X) * 0).sqrt().sum()
+    with watch(model, on_bad="record", **options) as found:
+        model(X)
+        loss.backward()  # fault: made before
+    assert found.first.operator == "SqrtBackward0"
+    assert found.first.line == line_of("made before", HERE)
+    assert found.first.note.endswith("the line is that of backward")
+    assert "outside of the model" not in str(found.first)
 
 
 def of_an_input(model):

@@ -21,6 +21,10 @@ def square(y):
     return torch.diag(y[0] * 0 + torch.tensor([-1.0, 1, 1, 1]))
 
 
+def steep(y):
+    return (y - y.detach()) * 3e38
+
+
 # What a loss computes of the output of the model, the operation, and how the cause begins.
 CASES = [
     (lambda y: F.cross_entropy(y, torch.full((3,), -100)), "nll_loss_forward", "all labels are i"),
@@ -31,6 +35,9 @@ CASES = [
     (lambda y: (y * 0 - 1).sqrt(), "sqrt", "the square root of a negative number: input 0 has -1"),
     (lambda y: y[:0].mean(), "mean", "the mean of no elements"),
     (lambda y: y[0, 0].std(), "std", "the deviation of a single element"),
+    (lambda y: y[:0].std(), "std", "the deviation of no elements"),
+    (lambda y: y[0].std(correction=4), "std", "the deviation of 4 elements or fewer"),
+    (lambda y: ((y - y.detach()) + 1e3 * X).cumsum(-1).half().var(correction=2), "var", "an overf"),
     (lambda y: (y * 0 + 1e5).half(), "_to_copy", "an overflow: float16 ends at 65504"),
     (lambda y: F.ctc_loss(y[:, None].log_softmax(-1), torch.ones(1, 5).long(), [3], [5]),
      "_ctc_loss", "a target is too long for its input"),
@@ -83,6 +90,8 @@ CASES = [
     (lambda y: (y * 0 + 99).masked_fill(torch.eye(3, 4) > 0, -INF).exp(), "exp", "an overflow: f"),
     (lambda y: (y * 0 + 1e20).cumprod(-1), "cumprod", "an overflow: float32"),
     (lambda y: (y * 0).sqrt(), "SqrtBackward0", SLOPE),
+    (lambda y: (y * 0) ** 0.5, "PowBackward0", "the slope of a power below 1 is infinite at 0"),
+    (lambda y: steep((y * torch.tensor([0, 9, 9, 9])) ** 2), "PowBackward0", None),
 ]  # fmt: skip
 
 

@@ -6,7 +6,6 @@ from torch import nn
 from torch.utils._python_dispatch import _disable_current_modes
 from torch_faults import NAN, SOURCE as FAULTS, Faulty, Logarithm, Root, X, finding_of, line_of
 from torch_losses import SOURCE, squared_error
-from torch_losses import line_of as line_in
 
 from nonfinite.torch import watch
 
@@ -107,4 +106,4 @@ def test_a_compiled_loss():
     assert dict(torch._dynamo.utils.counters["frames"]) == frames
     finding = finding_of(model, lambda: loss(model(X)).backward(), operations=True)
     assert finding.operator == "aten.pow.Tensor_Scalar"
-    assert finding.line == line_in("squares", SOURCE)
+    assert finding.line == line_of("squares", SOURCE)

@@ -8,24 +8,12 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 from torch_faults import (
-    INF, MODES, NAN, SOURCE, Of, Regression, WithLayer, finding_of, line_of,
-    train,
+    INF, MODES, NAN, SOURCE, Faulty, Of, Regression, WithLayer, finding_of, line_of, train,
 )  # fmt: skip
 
 from nonfinite.torch import watch
 
 HERE = Path(__file__)
-
-
-class Normed(nn.Module):
-    """Batch normalisation changes its buffers before the watch looks at the output."""
-
-    def __init__(self, norm):
-        super().__init__()
-        self.before, self.norm, self.after = nn.Linear(4, 4), norm, nn.Linear(4, 4)
-
-    def forward(self, x):
-        return self.after(self.norm(self.before(x)))
 
 
 NORMS = {
@@ -41,9 +29,10 @@ NORMS = {
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("first", [False, True])
 def test_a_bad_input_of_a_model_with_running_statistics(norm, value, first, options):
-    """The input is at fault, not the buffers, which the bad batch has changed already."""
+    """The input is at fault, not the buffers, which the bad batch has changed before the watch
+    looks at the output."""
     make, shape = NORMS[norm]
-    model = Normed(make())
+    model = Faulty(make())
     if first:
         model.before = nn.Identity()
     x = torch.randn(shape)
@@ -51,20 +40,20 @@ def test_a_bad_input_of_a_model_with_running_statistics(norm, value, first, opti
     with watch(model, on_bad="record", **options) as found:
         for _ in range(2):
             model(x)
-    assert not model.norm.running_mean.isfinite().all()
+    assert not model.block.running_mean.isfinite().all()
     for each in found.findings:
         assert (each.kind, each.parameter) == ("entry", "input 0 of the model"), str(each)
-        assert each.module == ("norm" if first else "before")
+        assert each.module == ("block" if first else "before")
     assert len(found.findings) == 2
 
 
 def test_bad_running_statistics():
     """In eval mode batch normalisation reads the buffers."""
-    model = Normed(nn.BatchNorm1d(4)).eval()
-    model.norm.running_var[1] = NAN
+    model = Faulty(nn.BatchNorm1d(4)).eval()
+    model.block.running_var[1] = NAN
     with watch(model, on_bad="record") as found:
         model(torch.randn(3, 4))
-    assert (found.first.kind, found.first.parameter) == ("entry", "norm.running_var")
+    assert (found.first.kind, found.first.parameter) == ("entry", "block.running_var")
 
 
 def test_an_infinity_in_the_input_that_a_module_inside_makes_nan():

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch_faults import INF, MODES, NAN, X, finding_of, line_of
+from torch_faults import INF, MODES, NAN, Of, X, finding_of, line_of
 from torch_losses import SCENARIOS, SOURCE, regression
 
 import nonfinite.torch.look
@@ -26,18 +26,15 @@ from nonfinite.torch import BadValueError, watch
 HERE = Path(__file__)
 
 
-def here(name):
-    return line_of(name, HERE)
-
-
 @pytest.mark.parametrize("options", MODES, ids=str)
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda each: each.name)
 def test_the_operation_is_named(scenario, options):
     finding = finding_of(*scenario.make(), **options)
+    line = line_of(scenario.fault, SOURCE)
     assert finding.operator is not None, str(finding)
     assert finding.operator.startswith(scenario.operator), str(finding)
     assert (finding.kind, finding.phase) == (scenario.kind, "forward"), str(finding)
-    assert (finding.module, finding.line) == (scenario.module, scenario.line), str(finding)
+    assert (finding.module, finding.line) == (scenario.module, line), str(finding)
     assert finding.file == str(SOURCE)
     beside = "-Inf, the output has +Inf" in str(finding)
     assert beside == (scenario.fault == "beside a mask"), str(finding)
@@ -82,7 +79,7 @@ def test_a_loss_whose_operation_was_not_seen():
         loss.backward()  # fault: not seen
     [finding] = found.findings
     assert (finding.kind, finding.phase, finding.step) == ("unknown", "forward", 0)
-    assert (finding.file, finding.line) == (str(HERE), here("not seen"))
+    assert (finding.file, finding.line) == (str(HERE), line_of("not seen", HERE))
     assert "the loss was bad before backward began" in finding.note
     assert finding.outputs[0].name == "loss" and finding.outputs[0].nan == 1
 
@@ -103,7 +100,7 @@ def test_watches_of_two_models_with_one_loss():
         between = (one(x) - 100).log()  # fault: between two models
         (between * two(x)).sum().backward()
     for each in (first, second):
-        assert (each.first.line, each.first.module) == (here("between two models"), None)
+        assert (each.first.line, each.first.module) == (line_of("between two models", HERE), None)
 
 
 @pytest.mark.usefixtures("away")
@@ -234,7 +231,7 @@ def test_an_overflow_by_the_scale_is_no_finding():
     with watch(model, scaler=scaler, on_bad="record") as found:
         loss = (model(torch.ones(3, 4)) - 100).log().sum()  # fault: scaled
         scaler.scale(loss).backward()
-    assert (found.overflows, found.first.line) == (0, here("scaled"))
+    assert (found.overflows, found.first.line) == (0, line_of("scaled", HERE))
 
 
 def test_the_first_example_of_the_documentation(tmp_path):
@@ -261,15 +258,13 @@ def test_help_explains_the_parameters():
 
 
 def test_errors_of_torch_have_no_frames_of_its_own():
-    class Failing(nn.Module):
-        def forward(self, x):
-            if torch.utils._python_dispatch._get_current_dispatch_mode() is not None:
-                raise RuntimeError("it failed\nException raised from here\nframe #0: there")
-            return x.log()
+    def fails(x):
+        if torch.utils._python_dispatch._get_current_dispatch_mode() is not None:
+            raise RuntimeError("it failed\nException raised from here\nframe #0: there")
+        return x.log()
 
-    model = Failing()
-    with watch(model, on_bad="record") as found:
-        model(-torch.ones(2))
+    with watch(Of(fails), on_bad="record") as found:
+        found._model(-torch.ones(2))
     assert found.first.note == "the replay failed: RuntimeError: it failed"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch import nn
-from torch_faults import MODES, Root, WithLayer, X, line_of
+from torch_faults import MODES, Of, Root, WithLayer, X, line_of
 
 from nonfinite.torch import watch
 
@@ -22,15 +22,12 @@ def backward_of_torch():
     return torch.autograd._engine_run_backward
 
 
-class Masked(WithLayer):
-    def forward(self, x):
-        mask = torch.ones(3, 4, dtype=torch.bool).triu(1)
-        return self.layer(x).masked_fill(mask, -torch.inf).softmax(-1)
+def masked(y):
+    return y.masked_fill(torch.ones(3, 4).triu(1) > 0, -torch.inf).softmax(-1)
 
 
-class Overflowing(WithLayer):
-    def forward(self, x):
-        return self.layer(x) / 0
+def divided(y):
+    return y / 0
 
 
 def of_masks(model):
@@ -49,13 +46,13 @@ def masks_of_the_program(model):
 
 @pytest.mark.parametrize("options", MODES, ids=str)
 @pytest.mark.parametrize("step", [of_masks, without_gradients, masks_of_the_program])
-@pytest.mark.parametrize("make", [Masked, Overflowing])
+@pytest.mark.parametrize("make", [masked, divided])
 def test_bad_tensors_are_let_go(make, step, options):
     def alive():
         gc.collect()
         return sum(issubclass(type(each), torch.Tensor) for each in gc.get_objects())
 
-    model, counts = make(), []
+    model, counts = nn.Sequential(nn.Linear(4, 4), Of(make)), []
     with watch(model, on_bad="record", **options) as found:
         for number in range(6):
             step(model)
@@ -63,7 +60,7 @@ def test_bad_tensors_are_let_go(make, step, options):
             if number in (2, 5):
                 counts.append(alive())
     assert counts[1] <= counts[0], counts
-    assert bool(found.findings) == (make is Overflowing), found.first
+    assert bool(found.findings) == (make is divided), found.first
 
 
 def test_a_mask_that_the_program_keeps_is_still_known():
@@ -193,9 +190,8 @@ def test_a_watch_after_an_interrupt(options):
     with pytest.raises(KeyboardInterrupt), found:
         model(X)
     inner.now = False
-    with torch.no_grad():
-        model[0].weight.fill_(0)
-        model[0].bias.fill_(-1)
+    nn.init.zeros_(model[0].weight)
+    nn.init.constant_(model[0].bias, -1)
     with found:
         model(X)
         model(X)
@@ -219,16 +215,10 @@ def test_an_interrupt_that_the_program_catches(whole, options):
     assert found.first.line == line_of("after a caught interrupt", HERE)
 
 
-class Waiting(nn.Module):
-    def forward(self, x, wait):
-        wait()
-        return x
-
-
 @pytest.mark.parametrize("options", MODES, ids=str)
 def test_calls_in_two_threads(options):
     """One begins before the other, and ends later."""
-    begun, go, model = threading.Event(), threading.Event(), Waiting()
+    begun, go, model = threading.Event(), threading.Event(), Of(lambda x, wait: (wait(), x)[1])
     with watch(model, on_bad="record", **options) as found:
         thread = threading.Thread(target=lambda: model(X, lambda: begun.set() or go.wait(60)))
         thread.start()
@@ -269,16 +259,11 @@ def test_a_watch_that_cannot_begin(options):
         model(X).sum().backward()
 
 
-def complex_root(y):
-    return y.sum() * (1 + 1j), torch.ones((), dtype=torch.complex64)
-
-
-def sparse_root(y):
-    return y.sum().reshape(1).to_sparse(), torch.ones(1).to_sparse()
-
-
 @pytest.mark.parametrize("options", MODES, ids=str)
-@pytest.mark.parametrize("root", [complex_root, sparse_root])
+@pytest.mark.parametrize("root", [
+    lambda y: (y.sum() * (1 + 1j), torch.ones((), dtype=torch.complex64)),
+    lambda y: (y.sum().reshape(1).to_sparse(), torch.ones(1).to_sparse()),
+], ids=["complex", "sparse"])  # fmt: skip
 def test_backward_begins_with_another_kind_of_tensor(root, options):
     model = nn.Linear(4, 4)
     with watch(model, on_bad="record", **options) as found:

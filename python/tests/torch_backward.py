@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
-from torch_faults import INF, NAN
+from torch_faults import INF, NAN, Of
 
 SOURCE = Path(__file__)
 ROWS = torch.tensor([[1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 0, 0]]) > 0
@@ -58,17 +58,6 @@ SHAPES = {
 }
 
 
-class Compute(nn.Module):
-    """What a function computes of the output of layers, inside of the model."""
-
-    def __init__(self, make):
-        super().__init__()
-        self.layers, self.make = mlp(), make
-
-    def forward(self, x):
-        return self.make(self.layers(x))
-
-
 def x():
     return torch.randn(3, 4)
 
@@ -78,7 +67,7 @@ def trains(model):
 
 
 def inside(make):
-    return Compute(make), trains
+    return mlp(Of(make)), trains
 
 
 def outside(make):
@@ -87,8 +76,7 @@ def outside(make):
 
 def relu_last():
     model = mlp(nn.ReLU())
-    with torch.no_grad():
-        model[2].bias.fill_(-100)
+    nn.init.constant_(model[2].bias, -100)
     return model
 
 
@@ -101,7 +89,7 @@ def scaled(model):
 
 
 def checkpointed(reentrant):
-    return Compute(lambda y: checkpoint(SHAPES["sqrt of relu"], y, use_reentrant=reentrant))
+    return mlp(Of(lambda y: checkpoint(SHAPES["sqrt of relu"], y, use_reentrant=reentrant)))
 
 
 def accumulates(model):
@@ -132,7 +120,7 @@ def differentiates_twice(model):
 
 def compiled():
     torch._dynamo.reset()
-    return torch.compile(Compute(SHAPES["sqrt of relu"]), backend="eager")
+    return torch.compile(mlp(Of(SHAPES["sqrt of relu"])), backend="eager")
 
 
 class Sequences(nn.Module):

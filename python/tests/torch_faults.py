@@ -256,16 +256,3 @@ SUSPECTS = [
     ("tied backward", Tied, TOKENS, 1e30, "head", "Mm"),
     ("recurrent backward", Recurrent, ONES, 1e8, "cell", "Mm"),
 ]
-
-
-def bad_row():
-    model = Embedded()
-    with torch.no_grad():
-        model.embedding.weight[7, 1] = NAN
-    return model, torch.tensor([[1, 7]])
-
-
-def bad_input():
-    x = torch.ones(3, 4)
-    x[2, 1] = INF
-    return Faulty(nn.Identity()), x

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from torch import nn
 from torch.optim.swa_utils import AveragedModel
-from torch_faults import INF, line_of
+from torch_faults import INF
 
 SOURCE = Path(__file__)
 
@@ -52,10 +52,6 @@ class Scenario:
     """The begin of the name of the operation."""
     kind: str = "origin"
     module: str | None = None
-
-    @property
-    def line(self) -> int:
-        return line_of(self.fault, SOURCE)
 
 
 def small():

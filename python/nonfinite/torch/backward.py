@@ -12,6 +12,7 @@ from nonfinite.findings import ENTRY, ORIGIN, Look
 from nonfinite.torch import frames, nodes, notes, private
 from nonfinite.torch.flags import Flags
 from nonfinite.torch.look import finite, look
+from nonfinite.torch.look import number as look_of_number
 from nonfinite.torch.operations import Cause
 from nonfinite.torch.report import BACKWARD
 from nonfinite.torch.storages import Named, name_of
@@ -19,8 +20,11 @@ from nonfinite.torch.storages import Named, name_of
 GIVEN = "the gradient that the program gave to backward"
 HOOK = "register_hook"
 
+Sources = list[tuple[Any, int]]
+"""Gradients: the node that made each, and which output of the node. In place of a node, None stands
+for the program, and for the backward passes before."""
 
-# They give on what they got, and are not looked at.
+# Nodes that change no number of a gradient, and get no hook.
 CARRIERS = {
     "AliasBackward0", "CloneBackward0", "PermuteBackward0", "ReshapeAliasBackward0",
     "SelectBackward0", "SqueezeBackward1", "TBackward0", "TransposeBackward0",
@@ -45,17 +49,19 @@ class Pass:
         """The nodes that give gradients to leaves, such as parameters."""
         self.flags = Flags()
         """The answers that stay on a device."""
-        # To which several ways lead.
+        # Nodes that may get a sum.
         self._shared: set[Any] = set()
         self._hooked: dict[Any, Any] = {}
-        self._hook: Any = None
+        self._later = False
+        # The leaves that had a gradient before this pass adds one, and whether that was bad.
+        self._before: dict[Any, bool] = {}
         # The node whose backward began a backward pass inside, as that of a checkpoint.
         self._around: dict[Any, Any] = {}
         # In the order of the pass: which of the gradients are bad that a node made.
         self._made: dict[Any, set[int]] = {}
         self._got: dict[Any, None] = {}
         self._looks: dict[Any, tuple[tuple[Look, ...], tuple[Look, ...]]] = {}
-        self._walk(roots)
+        self._roots = self._walk(roots)
 
     def _walk(self, roots: Iterable[Any]) -> list[Any]:
         """Adds the nodes behind roots. Returns the nodes of the roots."""
@@ -67,30 +73,43 @@ class Pass:
                 self._shared.add(node)
                 continue
             self.nodes[node] = None
-            following = node.next_functions
+            following = [each for each, _ in node.next_functions if each is not None]
             if not following and hasattr(node, "variable"):
                 self.leaves.append(node)
             if node.name() in CARRIERS:
                 # Nobody looks at what a carrier got: a sum, or what a hook of the program returns.
-                self._shared.update(each for each, _ in following if each is not None)
-            todo += [each for each, _ in following if each is not None]
+                self._shared.update(following)
+            todo += following
         return found
 
     def begin(self, later: bool) -> None:
         """The nodes remember from now on. `later`: the answers stay on the device."""
-        self._hook = self._ask if later else self._look
-        self._add(self.nodes)
+        self._later = later
+        self._add(0, 0)
 
     def goes_on(self, roots: Iterable[Any]) -> None:
         """A node of this pass runs a backward pass inside."""
-        known, around = len(self.nodes), private.current_node()
+        known, around = (len(self.nodes), len(self.leaves)), private.current_node()
         self._around.update((each, around) for each in self._walk(roots))
-        self._add(list(self.nodes)[known:])
+        self._add(*known)
 
-    def _add(self, new: Iterable[Any]) -> None:
-        for node in new:
+    def _add(self, known: int, leaves: int) -> None:
+        """Adds hooks to the nodes after the first ones, which have theirs."""
+        hook = self._ask if self._later else self._look
+        for node in list(self.nodes)[known:]:
             if node.name() not in CARRIERS and (node.next_functions or self._may_change(node)):
-                self._hooked[node] = node.register_hook(self._hook)
+                self._hooked[node] = node.register_hook(hook)
+        for leaf in self.leaves[leaves:]:
+            if leaf.variable.grad is not None:
+                self._before[leaf] = False
+                self._when_bad(leaf.variable.grad, partial(self._before.__setitem__, leaf, True))
+
+    def _when_bad(self, tensor: Tensor, then: Callable[[], Any]) -> None:
+        """Calls a function if a tensor is bad: now, or when the device answers."""
+        if self._later:
+            self.flags.ask(tensor, then)
+        elif not finite(tensor):
+            then()
 
     def _may_change(self, leaf: Any) -> bool:
         """Whether a leaf may get another gradient than the one node before it made: a sum, or what
@@ -103,9 +122,7 @@ class Pass:
             each.remove()
         self._hooked.clear()
         self.nodes.clear()
-        # The hook is a method of this object: without this line only the garbage collector of
-        # Python would end the circle, and with it the nodes and what they have kept.
-        self._hook = None
+        self.flags.forget()
 
     def _look(self, made: Sequence[Tensor | None], got: Sequence[Tensor | None]) -> None:
         """A node has run. A node of a leaf makes nothing."""
@@ -118,7 +135,7 @@ class Pass:
         node = private.current_node()
         bad = [each is not None and not finite(each) for each in (*made, *got)]
         if any(bad[len(made) :]):
-            self._has_got(node)
+            self._got[node] = None
         for number in range(len(made)):
             if bad[number]:
                 self._has_made(node, number)
@@ -136,13 +153,10 @@ class Pass:
         node = private.current_node()
         for each in got:
             if each is not None:
-                self.flags.ask(each, partial(self._has_got, node))
+                self.flags.ask(each, partial(self._got.setdefault, node))
         for number, each in enumerate(made):
             if each is not None:
                 self.flags.ask(each, partial(self._has_made, node, number))
-
-    def _has_got(self, node: Any) -> None:
-        self._got[node] = None
 
     def _has_made(self, node: Any, number: int) -> None:
         self._made.setdefault(node, set()).add(number)
@@ -153,18 +167,26 @@ class Pass:
         """What made the first bad gradient on the way to a bad gradient that the program wanted:
         one of those in `wanted`, each with what it is the gradient of, or that of a leaf, if there
         are `inputs` of one of them. With a note. None if all are finite."""
-        asked = [(nodes.node_of(of), grad) for of, grad in wanted if grad is not None]
+        asked = [(nodes.node_of(of), grad) for of, grad in wanted]
+        asked += [(leaf, leaf.variable.grad) for leaf in self._before]
         bad: list[tuple[Any, Tensor]] = []
         for node, grad in asked:
-            self.flags.ask(grad, partial(bad.append, (node, grad)))
+            if grad is not None:
+                self._when_bad(grad, partial(bad.append, (node, grad)))
         self.flags.answer()
+        bad = [pair for pair in bad if not self._before.get(pair[0])]
         if not bad and not self._made and not self._got:
             return None
-        fed: dict[Any, list[tuple[Any, int]]] = {}
+        added = self._before.keys() - self._got.keys()
+        fed: dict[Any, Sources] = {node: [(None, 0)] for node in (*self._roots, *added)}
         for node in self.nodes:
             for number, (after, _) in enumerate(node.next_functions):
                 fed.setdefault(after, []).append((node, number))
-        way = partial(self._above, fed)
+
+        def way(node: Any) -> list[Any]:
+            sources = self._sources(fed, node)
+            return [each for each, number in sources if number in self._made.get(each, ())]
+
         leaves = self.leaves
         if inputs:
             leaves = [each for each in map(nodes.node_of, inputs) if each in self.leaves]
@@ -174,36 +196,27 @@ class Pass:
         ends = [*arrived, *(node for node, _ in bad)]
         if not ends:
             return None
-        first = min(_origins(ends, way), key=self._time)
-        grads = [(self._title(node), node.variable.grad) for node in arrived]
-        grads += [(self._title(node), grad) for node, grad in bad]
-        # Of those on a device nothing else is left.
-        shown = [look(title, grad) for title, grad in grads if grad is not None]
-        return self._cause(first, self._ways(fed, first), tuple(shown[:1]))
+        times = {each: number for number, each in enumerate(self._made)}
+        first = min(_origins(ends, way), key=lambda node: times.get(node, len(times)))
+        grads = [*((node, node.variable.grad) for node in arrived), *bad]
+        grads.sort(key=lambda pair: pair[0] is not first)
+        # On a device nothing else is left to show.
+        shown = [look(self._title(node), grad) for node, grad in grads if grad is not None]
+        return self._cause(first, self._sources(fed, first), tuple(shown[:1]))
 
-    def _ways(self, fed: Mapping[Any, list[tuple[Any, int]]], node: Any) -> int:
-        """How many gradients are added up in what a node got, behind carriers too."""
-        found, todo = 0, [node]
+    def _sources(self, fed: Mapping[Any, Sources], node: Any) -> Sources:
+        """The gradients whose sum a node got, directly or through carriers."""
+        found, todo = [], [node]
         while todo:
-            for each, _ in fed.get(todo.pop(), ()):
-                if each in self._hooked:
-                    found += 1
+            node = todo.pop()
+            if node in self._around:
+                todo.append(self._around[node])
+            for pair in fed.get(node, ()):
+                if pair[0] is None or pair[0] in self._hooked:
+                    found.append(pair)
                 else:
-                    todo.append(each)
+                    todo.append(pair[0])
         return found
-
-    def _above(self, fed: Mapping[Any, list[tuple[Any, int]]], node: Any) -> list[Any]:
-        """The nodes that gave bad gradients to a node, through carriers."""
-        found = []
-        todo = [node]
-        while todo:
-            for each, number in fed.get(todo.pop(), ()):
-                if each not in self._hooked:
-                    todo.append(each)
-                elif number in self._made.get(each, ()):
-                    found.append(each)
-        around = self._around.get(node)
-        return found if around is None else found + self._above(fed, around)
 
     def _title(self, node: Any) -> str:
         """What the gradient is that a node got."""
@@ -212,20 +225,21 @@ class Pass:
         name = name_of(node.variable, self._named)
         return f"gradient of {name[0] if name else 'a tensor'}"
 
-    def _time(self, node: Any) -> int:
-        """When a node made a bad gradient: those that made none come last."""
-        times = {each: number for number, each in enumerate(self._made)}
-        return times.get(node, len(times))
-
-    def _cause(self, node: Any, ways: int, shown: tuple[Look, ...]) -> tuple[Cause, str | None]:
-        """What a finding says of the first node, to which `ways` lead."""
+    def _cause(
+        self, node: Any, sources: Sources, shown: tuple[Look, ...]
+    ) -> tuple[Cause, str | None]:
+        """What a finding says of the first node."""
         made, name, kind, parameter, note = nodes.made(node), node.name(), ORIGIN, None, None
         place, module = made.place, made.module
         inputs, outputs = self._looks.get(node, ((), ()))
+        exponent = private.exponent(node)
         if node in self._got or node not in self._made:
-            if not ways and not all(map(finite, self._given)):
+            exponent = None
+            # A sum of finite numbers has no NaN.
+            got = inputs if node.next_functions else (*inputs, *shown)
+            if (None, 0) in sources and not all(map(finite, self._given)):
                 kind, parameter, module, place = ENTRY, GIVEN, None, frames.caller()
-            elif ways > 1 and not any(each.nan for each in (*inputs, *shown)):
+            elif len(sources) > 1 and not any(each.nan for each in got):
                 note = notes.SUM
             else:
                 came = (each for each in inputs if each.bad and each.name.startswith("gradient"))
@@ -235,7 +249,15 @@ class Pass:
                 if not node.next_functions:
                     place, line = nodes.hooked(node.variable), "the hook"
                 line = line if place else "backward"
-                note = notes.HOOKED.format(self._title(node), line)
+                note = notes.HOOKED.format(HOOK, self._title(node), line)
+        elif name == "BackwardHookFunctionBackward":
+            name, module = "register_full_backward_hook", None
+            hooks = f"{name} or register_full_backward_pre_hook"
+            note = notes.HOOKED.format(hooks, "gradient", "the module's call")
+        elif made is nodes.NOWHERE:
+            note = notes.BEFORE_WATCH
+        if exponent is not None:
+            inputs += (look_of_number("exponent", exponent),)
         if not node.next_functions:
             inputs = ()
         outputs = outputs or shown

@@ -67,6 +67,18 @@ def _norm(inputs: Any, nan: bool) -> str | None:
     return f"an overflow of a variance: {title} has {largest:g}" if largest > HUGE else None
 
 
+def _deviation(inputs: Any, nan: bool) -> str | None:
+    correction = next((each.max for each in inputs if each.name == "correction"), 1)
+    few = "a single element" if correction == 1 else f"{correction:g} elements or fewer"
+    few = few if inputs[0].elements else "no elements"
+    most = inputs[0].max_abs or 0
+    # Without numbers, as on a device, an overflow may be behind an infinity.
+    overflows = 4 * most * most > (inputs[0].limit or -1)
+    if most > HUGE or not nan and (correction <= 1 or overflows):
+        return None
+    return f"the deviation of {few}, which has no degree of freedom"
+
+
 _TABLE: dict[str, Rule] = {
     "log log2 log10": _domain("the logarithm", 0),
     "xlogy": _domain("the logarithm", 0, at=1),
@@ -93,9 +105,7 @@ _TABLE: dict[str, Rule] = {
     "native_layer_norm native_group_norm native_batch_norm cudnn_batch_norm miopen_batch_norm "
     "_native_batch_norm_legit _native_batch_norm_legit_no_training _fused_rms_norm _fused_adam "
     "_fused_adamw": _norm,
-    "std var std_mean var_mean": lambda given, nan: nan and (given[0].max_abs or 0) <= HUGE and (
-        "the deviation of a single element, which has no degree of freedom"
-    ),
+    "std var std_mean var_mean": _deviation,
     "mean": lambda given, nan: not given[0].elements and "the mean of no elements",
     "nll_loss_forward nll_loss2d_forward": lambda given, nan: nan and (
         "all labels are ignored (ignore_index) or have weight 0, so the mean is 0 / 0"
@@ -115,7 +125,7 @@ _OVERFLOWS = _SUMS + (
     "smooth_l1_loss huber_loss binary_cross_entropy_with_logits _to_copy copy lgamma reciprocal "
     "_fused_adam _fused_adamw _fused_sgd"
 )
-# Of infinities that became a NaN.
+# What has made a NaN of infinities.
 _WITH_INFINITIES: dict[str, Rule] = {
     "_softmax _log_softmax": lambda given, nan: (
         "a score is +Inf: softmax subtracts the largest score, and Inf - Inf is NaN"
@@ -150,9 +160,10 @@ def cause(kind: str, operator: str | None, inputs: Looks, outputs: Looks) -> str
     """The common fault behind an operation, in a line. None if the numbers show none."""
     if operator is None or "." not in operator:
         # A node of autograd. On a device it is not known what the operation has kept.
-        kept = [each for each in inputs if not each.name.startswith("gradient")]
-        slope = _SLOPES.get(operator or "")
-        at_zero = not kept or any(each.zeros for each in kept)
+        kept = {each.name: each for each in inputs if not each.name.startswith("gradient")}
+        exponent = kept.pop("exponent", None)
+        slope = _SLOPES.get(operator or "") if exponent is None or (exponent.max or 0) < 1 else None
+        at_zero = not kept or any(each.zeros for each in kept.values())
         return f"the slope of {slope} is infinite at 0" if slope and at_zero else None
     # "aten._foreach_log_.default" is a logarithm in place, of several tensors.
     name = operator.split(".")[1].removesuffix("_").removeprefix("_foreach_")
@@ -166,7 +177,7 @@ def cause(kind: str, operator: str | None, inputs: Looks, outputs: Looks) -> str
         return rule and rule(inputs, nan)
     if name in ("empty", "empty_like", "empty_strided", "new_empty", "resize"):
         return "memory that nothing has written to"
-    # Of a good tensor on a device that an operation has changed there are no numbers.
+    # A good tensor on a device that an operation has changed has no numbers.
     unknown = any(each.min is None and each.elements and not each.bad for each in inputs)
     no = math.nan
     numbers = [replace(each, min=no, max=no) if each.min is None else each for each in inputs]

@@ -14,12 +14,12 @@ from nonfinite.torch import frames, replay
 from nonfinite.torch.called import Called
 from nonfinite.torch.flags import Flags
 from nonfinite.torch.found import Found
+from nonfinite.torch.history import Steps
 from nonfinite.torch.look import finite, in_transform, is_away, look, tensors, version
 from nonfinite.torch.operations import Cause, Operations
 from nonfinite.torch.outside import in_backward, outside
 from nonfinite.torch.replay import Call, PerThread, Replays
 from nonfinite.torch.report import FORWARD
-from nonfinite.torch.steps import Steps
 from nonfinite.torch.storages import by_storage
 
 

@@ -8,14 +8,13 @@ from torch import nn
 
 from nonfinite.findings import INTENDED, ORIGIN, Look
 from nonfinite.torch import causes, frames, notes
-from nonfinite.torch.history import History
+from nonfinite.torch.history import History, Steps
 from nonfinite.torch.hooked import eager, paths
 from nonfinite.torch.look import finite, look
 from nonfinite.torch.operations import Cause
 from nonfinite.torch.replay import Call
 from nonfinite.torch.report import BACKWARD, FORWARD, UNKNOWN, BadOperation, BadValueError
 from nonfinite.torch.scaler import Scaler
-from nonfinite.torch.steps import Steps
 
 
 class Found:

@@ -10,11 +10,11 @@ from nonfinite.torch import nodes, notes
 from nonfinite.torch.backward import Pass
 from nonfinite.torch.forward import Forward
 from nonfinite.torch.found import Found
+from nonfinite.torch.history import Steps
 from nonfinite.torch.look import look
 from nonfinite.torch.operations import Cause, Operations
 from nonfinite.torch.report import BACKWARD, FORWARD
 from nonfinite.torch.scaler import Scaler
-from nonfinite.torch.steps import Steps
 from nonfinite.torch.storages import Named, named
 
 
@@ -27,16 +27,14 @@ class Gradients:
         self._model, self.forward = model, forward
         self._steps, self._found, self._scaler = steps, found, scaler
         self.names: Named = {}
-        self._parameters: set[int] = set()
 
     def enter(self) -> None:
         """The watch is entered."""
         self.names = named(self._model)
-        self._parameters = {id(each) for each in self._model.parameters()}
 
     def is_reached(self, backward: Pass) -> bool:
         """Whether a backward pass comes to the model."""
-        return any(id(leaf.variable) in self._parameters for leaf in backward.leaves) or any(
+        return any(id(leaf.variable) in self._steps.parameters for leaf in backward.leaves) or any(
             nodes.made(node).module in self._found.paths for node in backward.nodes
         )
 
@@ -53,7 +51,7 @@ class Gradients:
         seen = self.forward.mode or seen
         found = seen.cause_of(bad, masks=True) if seen is not None else None
         if found is None or found.unseen:
-            # Of outputs on a device the operations outside do not know that they are meant.
+            # The operations outside do not know which outputs on a device are meant.
             masks = (call.given_mask() for call in reversed(self.forward.waiting))
             known = (each for each in masks if each and (found is None or each.is_allowed))
             found = next(known, found)

@@ -27,13 +27,13 @@ class Made(list[str]):
         self.place, self.module = place, module
 
 
-_NOWHERE = Made(None, None)
+NOWHERE = Made(None, None)
 
 
 def made(node: Any) -> Made:
     """Where a node was made. Nothing is known of nodes that were made before the watch began."""
     found = node.metadata.get(private.STACK)
-    return found if isinstance(found, Made) else _NOWHERE
+    return found if isinstance(found, Made) else NOWHERE
 
 
 def node_of(root: Any) -> Any:

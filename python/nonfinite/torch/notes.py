@@ -11,8 +11,9 @@ LOSS_IS_BAD = (
     "the loss was bad before backward began, and the watch did not see which operation made it"
     + ADVICE
 )
-SUM = "each gradient is finite that comes in here, and their sum is not"
-HOOKED = "a hook of the program (register_hook) made the {}; the line is that of {}"
+SUM = "each gradient is finite that comes in here, and their sum, or what a hook made of it, is not"
+HOOKED = "a hook of the program ({}) made the {}; the line is that of {}"
+BEFORE_WATCH = "the node was made where the watch did not see it; the line is that of backward"
 # Backward notes that stand in place of the sentence of the kind.
 WHOLE = SUM, HOOKED.partition("{")[0]
 MASK = "these values, which are meant (a number of the program, or `allow`), reached the {}"

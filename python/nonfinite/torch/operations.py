@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -146,7 +146,7 @@ class Operations(private.TorchDispatchMode):
     def _looks(
         self, operands: list[tuple[str, Tensor | float]], before: list[tuple[Tensor, Look]]
     ) -> tuple[Look, ...]:
-        """What an operation read. Of tensors that it changed: what they held before."""
+        """What an operation read. For tensors that the operation changed: what they held before."""
         kept = {id(each): found for each, found in before}
         shown = []
         for place, each in operands:
@@ -204,7 +204,7 @@ class Operations(private.TorchDispatchMode):
         if kind == ENTRY or kind is not None and not known:
             operator = str(func)
             if kind == INTENDED:
-                # Of each mask in each step: a look at the tensors would cost time.
+                # A look at the tensors of each mask would cost time in each step.
                 operands = [pair for pair in operands if not isinstance(pair[1], Tensor)]
             shown = self._looks(operands, before)
             if is_number and (node := args[2].grad_fn) and node.name() == "LinalgSlogdetBackward0":
@@ -325,7 +325,7 @@ def _is_number(tensor: Tensor | None) -> bool:
 
 
 def _look_before(tensor: Tensor) -> Before:
-    """What a tensor holds that an operation will change. Of a good one on a device there are no
+    """What a tensor holds that an operation will change. A good tensor on a device gets no
     statistics: they would cost a copy of the tensor."""
     if is_plain(tensor):
         return stats(tensor)
@@ -341,12 +341,15 @@ class _Operator:
         self._func = func
         self.is_view = getattr(func, "is_view", False)
         # Operators of higher order, such as `torch.cond`, have no schema, and change nothing.
-        self.changes = isinstance(func, private.OpOverload) and private.schema(func).is_mutable
+        schema = private.schema(func) if isinstance(func, private.OpOverload) else None
+        self.changes = schema is not None and schema.is_mutable
         self.overwrites = self.changes and _name(func) in _OVERWRITES
-        names = _arguments(func) if self.changes else ()
+        self.arguments = [(each.name, each.alias_info is not None and each.alias_info.is_write)
+                          for each in (schema.arguments if schema else ())]  # fmt: skip
+        """The names of the arguments, and whether the operation changes them."""
         # "add_" and others like it change their first argument, and no other one.
-        self._first = [writes for _, writes in names] == [True] + [False] * (len(names) - 1)
-        self._first = self._first and names[0][0] == "self"
+        self._first = [name for name, writes in self.arguments if writes] == ["self"]
+        self._first = self._first and self.arguments[0][0] == "self"
 
     def changed(self, args: Any, kwargs: Any) -> list[Tensor]:
         """The tensors that the operation changes."""
@@ -375,16 +378,6 @@ def _name(func: Any) -> str:
     return private.schema(func).name if isinstance(func, private.OpOverload) else ""
 
 
-@cache
-def _arguments(func: Any) -> tuple[tuple[str, bool], ...]:
-    """The names of an operation's arguments, and whether the operation changes them. Kept, since
-    every operation asks for them."""
-    return tuple(
-        (each.name, each.alias_info is not None and each.alias_info.is_write)
-        for each in private.schema(func).arguments
-    )
-
-
 def read(func: Any, args: Any, kwargs: Any, changed: bool) -> list[Tensor]:
     """The tensors that an operation reads: those that it changes, or the others. What `out=`,
     `fill_` or `copy_` overwrite is not read.
@@ -395,7 +388,7 @@ def read(func: Any, args: Any, kwargs: Any, changed: bool) -> list[Tensor]:
     """
     if not isinstance(func, private.OpOverload):
         return [] if changed else tensors((args, kwargs))
-    names = _arguments(func)
+    names = _operator(func).arguments
     given = {**dict(zip((name for name, _ in names), args, strict=False)), **kwargs}
     if RUNNING[0] in given:
         reads = _name(func).endswith(("no_training", "no_update"))

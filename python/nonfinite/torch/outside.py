@@ -32,7 +32,7 @@ def in_backward() -> bool:
 class _Window(Operations):
     """Compiled functions of the program stay compiled, and what they compute is not seen.
 
-    Of tensors on other devices than the CPU, the answers stay there until somebody asks what made a
+    Answers about tensors on other devices than the CPU stay there until somebody asks what made a
     tensor bad, or until an operation changes a tensor. The tensors are kept until then.
     """
 

@@ -89,6 +89,12 @@ def saved(node: Any) -> list[tuple[str, torch.Tensor]]:
     return found
 
 
+def exponent(node: Any) -> float | None:
+    """The exponent of a power, if that is a number."""
+    value = node._saved_exponent if node.name() == "PowBackward0" else None
+    return value if isinstance(value, (int, float)) else None
+
+
 # Dispatch.
 TorchDispatchMode = _private("utils._python_dispatch.TorchDispatchMode")
 modes = _private("utils._python_dispatch._get_current_dispatch_mode_stack")

@@ -45,7 +45,7 @@ class BadOperation:
     """"forward" or "backward"."""
     module: str | None
     """The path of the module in the model, as "layers.3.attention". "" is the model itself, and
-    None code outside of the model, such as the loss."""
+    None code outside of the model, such as the loss, or code that the watch did not see."""
     module_type: str
     operator: str | None
     """The operation of torch, as "aten.log.default". None if the kind is "unknown"."""
@@ -85,7 +85,10 @@ class BadOperation:
 
     def __str__(self) -> str:
         path = f"model.{self.module}" if self.module else "model"
-        where = "outside of the model" if self.module is None else f"in {path} ({self.module_type})"
+        where = f"in {path} ({self.module_type})"
+        if self.module is None:
+            unseen = (self.note or "").startswith(notes.BEFORE_WATCH)
+            where = "in code that the watch did not see" if unseen else "outside of the model"
         rank = "" if self.rank is None else f", rank {self.rank}"
         operation = f"{self.operator or 'some operation'} {where}"
         given = {each.name: f"{each.name} had {each.bad_words}" for each in self.bad_inputs}

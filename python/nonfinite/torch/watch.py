@@ -13,13 +13,13 @@ from nonfinite.torch import frames
 from nonfinite.torch.forward import Forward
 from nonfinite.torch.found import Found
 from nonfinite.torch.gradients import Gradients
+from nonfinite.torch.history import Steps
 from nonfinite.torch.hooked import allowed, attach, gets_hooks, inside_compiled, inside_parallel
 from nonfinite.torch.operations import Operations
 from nonfinite.torch.outside import outside
 from nonfinite.torch.refuse import refuse
 from nonfinite.torch.report import BadOperation, BadValueError
 from nonfinite.torch.scaler import Scaler
-from nonfinite.torch.steps import Steps
 
 
 class Watch:

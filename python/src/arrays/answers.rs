@@ -99,7 +99,7 @@ impl Occurrences {
 }
 
 /// How many elements are NaN, +Inf and -Inf, and the first of each.
-#[pyclass(frozen, get_all, eq, hash, from_py_object, module = "nonfinite")]
+#[pyclass(frozen, get_all, new = "from_fields", eq, hash, from_py_object, module = "nonfinite")]
 #[derive(Clone, PartialEq, Hash)]
 pub(crate) struct Census {
     /// NaN of either sign, quiet or signalling.
@@ -126,11 +126,6 @@ impl Census {
 
 #[pymethods]
 impl Census {
-    #[new]
-    fn of_python(nan: Occurrences, pos_inf: Occurrences, neg_inf: Occurrences) -> Self {
-        Self { nan, pos_inf, neg_inf }
-    }
-
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
         reduced(slf, &CENSUS)
     }
@@ -138,7 +133,7 @@ impl Census {
     /// The number of elements that are NaN or infinite.
     #[getter]
     pub(crate) fn total(&self) -> usize {
-        // Counts of Python may be any.
+        // A program can make a census with any counts.
         self.nan.count.saturating_add(self.pos_inf.count).saturating_add(self.neg_inf.count)
     }
 
@@ -194,7 +189,7 @@ impl Extreme {
 }
 
 /// What the elements of an array are. Each is one of the census, zeros, subnormals and normals.
-#[pyclass(frozen, get_all, eq, hash, module = "nonfinite")]
+#[pyclass(frozen, get_all, new = "from_fields", eq, hash, module = "nonfinite")]
 #[derive(Clone, PartialEq, Hash)]
 pub(crate) struct Stats {
     /// NaN, +Inf and -Inf.
@@ -230,19 +225,6 @@ impl Stats {
 
 #[pymethods]
 impl Stats {
-    #[new]
-    fn of_python(
-        census: Census,
-        min: Option<Extreme>,
-        max: Option<Extreme>,
-        max_abs: Option<Extreme>,
-        zeros: usize,
-        subnormals: usize,
-        normals: usize,
-    ) -> Self {
-        Self { census, min, max, max_abs, zeros, subnormals, normals }
-    }
-
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Reduced<'py>> {
         reduced(slf, &STATS)
     }
@@ -250,7 +232,7 @@ impl Stats {
     /// The number of finite elements.
     #[getter]
     fn finite(&self) -> usize {
-        // Counts of Python may be any.
+        // A program can make statistics with any counts.
         self.zeros.saturating_add(self.subnormals).saturating_add(self.normals)
     }
 

@@ -109,7 +109,9 @@ fn read_cold<'py>(x: &Bound<'py, PyAny>) -> PyResult<Array<'py>> {
 
 /// numpy would make numbers of the nulls and masked elements in a list of columns.
 fn check_part(part: &Bound<'_, PyAny>) -> PyResult<()> {
-    let plain = part.is_exact_instance_of::<PyFloat>() || part.is_exact_instance_of::<PyList>();
+    let plain = part.is_exact_instance_of::<PyFloat>()
+        || part.is_exact_instance_of::<PyInt>()
+        || part.is_exact_instance_of::<PyList>();
     for name in ["__arrow_c_array__", "__arrow_c_stream__", "_sharedmask"] {
         if !plain && part.hasattr(name)? {
             return Err(type_error("x is a list of columns: ask about each of them"));
@@ -186,7 +188,7 @@ fn unknown(x: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!(
         "x is of the type {class}, which is no array: pass an array of numpy, torch, jax or Arrow, \
          an object with __dlpack__ or the buffer protocol, or a number. all_finite, any_nan, \
-         any_inf, any, all and count (without axis) and assert_finite also take dicts and \
-         iterators of arrays, such as model.state_dict()"
+         any_inf, any, all and count (without axis= and keepdims=) and assert_finite also take \
+         dicts and iterators of arrays, such as model.state_dict()"
     ))
 }

@@ -60,7 +60,8 @@ fn any_nan(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
 #[pyfunction]
 #[pyo3(signature = (x, /, *, threads=None))]
 fn any_inf(x: &Bound<'_, PyAny>, threads: Option<isize>) -> PyResult<bool> {
-    any_of(x, Predicate::Inf, None, threads)?.extract()
+    ask(x, false, threads, |view| view.any(Predicate::Inf))
+        .or_else(|error| fallback::ask(x, error, "any", "inf", threads)?.extract())
 }
 
 /// Whether the predicate holds for any element: a bool. With axis=, one bool for each row along
@@ -82,7 +83,11 @@ fn any<'py>(
     keepdims: bool,
     threads: Option<isize>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    any_of(x, predicate::parse(predicate)?, Axes::new(axis, keepdims), threads)
+    let predicate = predicate::parse(predicate)?;
+    let ask = &|rows: Rows<'_>, out: &mut [bool]| rows.any(predicate, out);
+    let rows = Question { empty: false, ask, join: |a, b, _| a | b };
+    let whole = |view: TensorView<'_>| view.any(predicate);
+    answer(x, predicate, Axes::new(axis, keepdims), threads, "any", whole, &rows)
 }
 
 /// Whether the predicate holds for all elements. Arguments, axis= and errors as in any.
@@ -193,18 +198,6 @@ fn stats<'py>(
     }
     let stats = ask_array(py, &array, threads, |view| view.stats())?;
     Stats::new(stats, &array)?.into_bound_py_any(py)
-}
-
-/// Whether the predicate holds for any element.
-fn any_of<'py>(
-    x: &Bound<'py, PyAny>,
-    predicate: Predicate,
-    axes: Option<Axes<'_, 'py>>,
-    threads: Option<isize>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let ask = &|rows: Rows<'_>, out: &mut [bool]| rows.any(predicate, out);
-    let rows = Question { empty: false, ask, join: |a, b, _| a | b };
-    answer(x, predicate, axes, threads, "any", |view| view.any(predicate), &rows)
 }
 
 /// What `whole` answers about all elements, or `rows` about rows. In torch the operation for all

@@ -3,11 +3,11 @@
 use nonfinite::{Error, Predicate, TensorView};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyBool, PyTuple};
 
 use super::ask::run;
 use super::out::{self, Answer};
-use crate::error::{of_crate, value};
+use crate::error::{of_crate, type_error, value};
 use crate::owners::Array;
 
 /// `axis=` and `keepdims=`, as in numpy. Without an axis: all of them.
@@ -26,7 +26,11 @@ impl<'a, 'py> Axes<'a, 'py> {
     fn among(&self, rank: usize) -> PyResult<u64> {
         let Some(given) = self.axis else { return Ok((0..rank).fold(0, |all, i| all | 1 << i)) };
         let mut axes = 0;
-        let mut add = |number: isize| {
+        let mut add = |number: &Bound<'py, PyAny>| {
+            if number.is_instance_of::<PyBool>() {
+                return Err(type_error("axis is a bool, and must be an integer"));
+            }
+            let number = number.extract::<isize>()?;
             let from_end = if number < 0 { rank.cast_signed() } else { 0 };
             let axis = number.checked_add(from_end).and_then(|axis| usize::try_from(axis).ok());
             let Some(axis) = axis.filter(|&axis| axis < rank) else {
@@ -39,8 +43,8 @@ impl<'a, 'py> Axes<'a, 'py> {
             Ok(())
         };
         match given.cast::<PyTuple>() {
-            Ok(several) => several.iter().try_for_each(|number| add(number.extract()?))?,
-            Err(_) => add(given.extract()?)?,
+            Ok(several) => several.iter().try_for_each(|number| add(&number))?,
+            Err(_) => add(given)?,
         }
         Ok(axes)
     }

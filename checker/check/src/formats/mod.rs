@@ -55,14 +55,6 @@ pub(crate) fn unknown() -> Error {
     Error::Unknown { known: FileFormat::all().map(FileFormat::name).collect() }
 }
 
-/// What a file is and how it begins, if it is text, such as the page of a server in its place, and
-/// if `is` does not hold for its beginning.
-fn text(source: &dyn ReadAt, is: impl Fn(&[u8]) -> bool) -> Option<String> {
-    let mut beginning = vec![0; source.length().min(TEXT) as usize];
-    source.read_exact_at(&mut beginning, 0).ok()?;
-    if is(&beginning) { None } else { text_of(&beginning) }
-}
-
 /// The reason if no row of the table fits bytes with this beginning.
 fn no_format(bytes: &[u8]) -> Error {
     signatures::not_read(bytes).map_or_else(unknown, Error::NotRead)
@@ -118,7 +110,8 @@ impl FileFormat {
         Self::detect(bytes, path).ok_or_else(|| match no_format(bytes) {
             Error::Unknown { known } if is_text(bytes) => Error::Text {
                 known,
-                what: text(&bytes, |_| false).unwrap_or_else(|| "text".to_owned()),
+                what: text_of(&bytes[..bytes.len().min(TEXT as usize)])
+                    .unwrap_or_else(|| "text".into()),
             },
             Error::Unknown { known } => match signatures::picture(bytes) {
                 Some(what) => Error::Picture(what),
@@ -141,7 +134,8 @@ impl FileFormat {
     /// # Errors
     /// [`Error`] if the file is not whole or not valid, or cannot be read.
     pub(crate) fn read(self, source: &dyn ReadAt, path: Option<&Path>) -> Result<Contents, Error> {
-        let read = match self.reader()?.read {
+        let reader = self.reader()?;
+        let read = match reader.read {
             Read::Header(read) => {
                 let mut header = BufReader::with_capacity(HEADER, Sequence::new(source, 0));
                 let contents = read(&mut header, source.length(), path);
@@ -154,12 +148,17 @@ impl FileFormat {
                 contents
             }
         };
-        let begins = self.reader()?.begins;
-        // The JSON of a server may begin as the header of safetensors does, at byte 8.
-        let is = |bytes: &[u8]| self != Self::SAFETENSORS && begins(bytes);
+        // What the file is, if it is text in place of this format, such as the page of a server.
+        let text = || {
+            let mut beginning = vec![0; source.length().min(TEXT) as usize];
+            source.read_exact_at(&mut beginning, 0).ok()?;
+            // The JSON of a server may begin as the header of safetensors does, at byte 8.
+            let is = self != Self::SAFETENSORS && (reader.begins)(&beginning);
+            text_of(&beginning).filter(|_| !is)
+        };
         read.map_err(|error| {
             let Error::Refused { error, .. } = error else { return error };
-            match text(source, is) {
+            match text() {
                 None => Error::Refused { format: self, error },
                 // An index is text by itself.
                 Some(what) if index::of_shards(self).is_some() => {

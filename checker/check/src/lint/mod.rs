@@ -218,9 +218,8 @@ impl Linter {
         }
         if let Some((name, count)) = onnx.as_ref().and_then(|onnx| onnx.missing.as_ref()) {
             let why = format!(
-                "nodes read {name:?} and {} more names, which no initializer, no input and no node \
-                 makes: runtimes refuse the model",
-                count - 1
+                "nodes read names that no initializer, no input and no node makes ({count}; the \
+                 first is {name:?}): runtimes refuse the model"
             );
             model.of_files.push((&COUNT, path.to_owned(), why));
         }

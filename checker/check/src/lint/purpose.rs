@@ -77,7 +77,6 @@ fn is_of_bound(word: &str) -> bool {
     matches!(word, "min" | "max" | "best" | "loss")
 }
 
-#[rustfmt::skip]
 fn is_of_table(word: &str) -> bool {
     matches!(
         word,

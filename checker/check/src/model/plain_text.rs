@@ -44,7 +44,7 @@ pub(crate) fn text_of(beginning: &[u8]) -> Option<String> {
         b'<' if is_page => "an HTML page, as a server sends for a login or an error,",
         b'<' => "XML, as a server sends for an error,",
         b'{' | b'[' => "JSON, as a server sends for an error,",
-        _ => "text",
+        _ => "text,",
     };
     let shown: String = text.chars().take(SHOWN).collect();
     let more = if shown.len() < text.len() { "..." } else { "" };

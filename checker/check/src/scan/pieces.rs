@@ -10,7 +10,7 @@ use super::open_piece::{OpenPiece, Whole, run, scan_and_release};
 use super::scanner::Scanner;
 use super::split::{Piece, Target, split};
 use super::tally::Tally;
-use super::target_tally::TargetTally;
+use super::target_tally::{TalliedRange, TargetTally, add};
 use crate::model::{Checksum, Data, Error, FullDescription, ReadAt, Tensor, verified};
 use crate::options::{Asked, Options};
 use crate::sync::lock;
@@ -20,6 +20,7 @@ use crate::sync::lock;
 const PIECE: u64 = 4 << 20;
 
 /// The tallies of the tensors of a file.
+#[derive(Default)]
 pub(crate) struct TensorTallies {
     /// For each tensor, its tally. None for a tensor without bytes to scan.
     tallies: Vec<BoxedTally>,
@@ -56,7 +57,7 @@ impl TensorTallies {
     /// The tallies of tensors of which only the header was read.
     pub(crate) fn unseen(tensors: &[Tensor]) -> Self {
         let tallies = tensors.iter().map(|_| None).collect();
-        Self { tallies, bad: Vec::new(), damaged: Vec::new(), bytes: BTreeMap::new() }
+        Self { tallies, ..Self::default() }
     }
 
     /// Tallies that were made elsewhere, each of a whole tensor.
@@ -67,8 +68,7 @@ impl TensorTallies {
     ) -> Self {
         let tallies = tallies.into_iter();
         let tallies = tallies.map(|tally| (!tally.ranges.is_empty()).then(|| Box::new(tally)));
-        let bytes = BTreeMap::new();
-        let mut all = Self { tallies: tallies.collect(), bad: Vec::new(), damaged, bytes };
+        let mut all = Self { tallies: tallies.collect(), damaged, ..Self::default() };
         let mut bad: Vec<(Piece, Option<Tally>)> = Vec::new();
         for piece in split(tensors, &[], &[], PIECE) {
             let Target::Tensor(index) = piece.of else { continue };
@@ -112,8 +112,8 @@ pub(crate) fn scan(
         pieces.sort_by_key(|piece| place(piece, tensors, checksums));
     }
     // A lock for each tensor and checksum: threads would wait for a common one.
-    let slots = tensors.len() + checksums.len();
-    let all: Vec<Mutex<BoxedTally>> = (0..slots).map(|_| Mutex::default()).collect();
+    let all: Vec<Mutex<BoxedTally>> = tensors.iter().map(|_| Mutex::default()).collect();
+    let sums: Vec<Mutex<Vec<TalliedRange>>> = checksums.iter().map(|_| Mutex::default()).collect();
     let (places, bad) = (options.places || options.draw, Mutex::new(Vec::new()));
     let open = |index: usize| match pieces[index] {
         piece @ Piece { of: Target::Tensor(index), .. } => OpenPiece {
@@ -129,11 +129,13 @@ pub(crate) fn scan(
     run(pieces.len(), open, options, |index, tally| {
         let piece = pieces[index];
         let numbers = tally.numbers;
-        let slot = match piece.of {
-            Target::Tensor(index) => index,
-            Target::Checksum(index) => tensors.len() + index,
+        let merged = match piece.of {
+            Target::Tensor(index) => lock(&all[index]).get_or_insert_default().merge(tally),
+            Target::Checksum(index) => {
+                let mut ranges = lock(&sums[index]);
+                tally.ranges.into_iter().all(|range| add(&mut ranges, range))
+            }
         };
-        let merged = lock(&all[slot]).get_or_insert_default().merge(tally);
         debug_assert!(merged, "pieces do not overlap");
         if places && numbers.is_bad() {
             lock(&bad).push((piece, Some(numbers)));
@@ -141,15 +143,15 @@ pub(crate) fn scan(
         Ok::<_, Error>(())
     })?;
     let mut damaged = Vec::new();
-    let mut tallies: Vec<BoxedTally> = all.into_iter().map(|slot| lock(&slot).take()).collect();
-    for (checksum, tally) in checksums.iter().zip(tallies.split_off(tensors.len())) {
-        let tally = tally.unwrap_or_default();
+    let tallies = all.into_iter().map(|slot| lock(&slot).take()).collect();
+    for (checksum, ranges) in checksums.iter().zip(sums) {
+        let tally = TargetTally { ranges: take(&mut *lock(&ranges)), ..TargetTally::default() };
         let is_right = tally.crc() == Some(checksum.crc);
         damaged.extend(verified(&checksum.name, checksum.file(), is_right)?);
     }
     let mut bad = take(&mut *lock(&bad));
     bad.sort_unstable_by_key(|(piece, _)| (piece.of, piece.start));
-    Ok(TensorTallies { tallies, bad, damaged, bytes: BTreeMap::new() })
+    Ok(TensorTallies { tallies, bad, damaged, ..TensorTallies::default() })
 }
 
 /// A piece of a tensor, with its open file.

@@ -48,7 +48,7 @@ impl TargetTally {
             *self = other;
             return true;
         }
-        if !other.ranges.into_iter().all(|range| self.add(range)) {
+        if !other.ranges.into_iter().all(|range| add(&mut self.ranges, range)) {
             return false;
         }
         self.numbers.merge(other.numbers);
@@ -57,25 +57,6 @@ impl TargetTally {
             (bytes @ None, more) => *bytes = more,
             (Some(_), None) => {}
         }
-        true
-    }
-
-    fn add(&mut self, range: TalliedRange) -> bool {
-        let ranges = &mut self.ranges;
-        let place = ranges.partition_point(|other| other.start <= range.start);
-        let before = place.checked_sub(1).map(|before| ranges[before]);
-        let after = ranges.get(place).copied();
-        if before.is_some_and(|before| before.end > range.start)
-            || after.is_some_and(|after| after.start < range.end)
-        {
-            return false;
-        }
-        let before = before.filter(|before| before.end == range.start);
-        let after = after.filter(|after| after.start == range.end);
-        let joined = before.map_or(range, |before| before.joined(range));
-        let joined = after.map_or(joined, |after| joined.joined(after));
-        let replaced = place - usize::from(before.is_some())..place + usize::from(after.is_some());
-        ranges.splice(replaced, [joined]);
         true
     }
 
@@ -93,4 +74,25 @@ impl TargetTally {
         // The CRC-32 of nothing is 0.
         self.ranges.first().map_or(Some(0), |range| range.crc)
     }
+}
+
+/// Adds a range to sorted ranges. Returns whether no byte is in both.
+pub(super) fn add(ranges: &mut Vec<TalliedRange>, range: TalliedRange) -> bool {
+    let place = ranges.partition_point(|other| other.start <= range.start);
+    let before = place.checked_sub(1).map(|before| ranges[before]);
+    let after = ranges.get(place).copied();
+    if before.is_some_and(|before| before.end > range.start)
+        || after.is_some_and(|after| after.start < range.end)
+    {
+        return false;
+    }
+    let before = before.filter(|before| before.end == range.start);
+    let after = after.filter(|after| after.start == range.end);
+    let joined = before.map_or(range, |before| before.joined(range));
+    let joined = after.map_or(joined, |after| joined.joined(after));
+    let replaced = place - usize::from(before.is_some())..place + usize::from(after.is_some());
+    // Most targets have one piece. A vector would make room for four.
+    ranges.reserve_exact(usize::from(ranges.is_empty()));
+    ranges.splice(replaced, [joined]);
+    true
 }

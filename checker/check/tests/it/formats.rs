@@ -55,7 +55,7 @@ fn messages() {
     tar[257..262].copy_from_slice(b"ustar");
     let pointer = b"version https://git-lfs.github.com/spec/v1\n";
     for (name, bytes, message) in [
-        ("text.npy", &b"hello, world"[..], r#"no npy file: this is text which begins "hello"#),
+        ("text.npy", &b"hello, world"[..], r#"no npy file: this is text, which begins "hello"#),
         ("text.NPY", b"hello, world", "no npy file: this is text"),
         ("text.safetensors", b"hello, world", "no safetensors file: this is text"),
         ("pickle.pt", b"\x80\x02}.", "not looked at: a pickle of Python"),

@@ -123,20 +123,15 @@ fn broken_pipe() {
         (&["check"], &clean, 2),
         (&["lint"], &clean, 2),
     ] {
-        let (mut reader, writer) = std::io::pipe().unwrap();
+        let (reader, writer) = std::io::pipe().unwrap();
         // A short output would be in the pipe before a reader could go away, so there is none.
-        let has_reader = status == 1;
+        let reader = (status == 1).then_some(reader);
         let mut run = command();
-        run.args(arguments).arg(path).stderr(Stdio::piped());
-        let child = if has_reader {
-            let child = run.stdout(writer).spawn().unwrap();
+        let run = run.args(arguments).arg(path).stdout(writer).stderr(Stdio::piped());
+        let child = run.spawn().unwrap();
+        if let Some(mut reader) = reader {
             reader.read_exact(&mut [0; 10]).unwrap();
-            drop(reader);
-            child
-        } else {
-            drop(reader);
-            run.stdout(writer).spawn().unwrap()
-        };
+        }
         let output = child.wait_with_output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
         assert_eq!(output.status.code(), Some(status), "{arguments:?}");

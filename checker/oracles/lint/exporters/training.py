@@ -17,22 +17,25 @@ ARGUMENTS = {
     "ADAPTION_PROMPT": dict(adapter_len=4, adapter_layers=2),
     "ADALORA": TARGETS | dict(total_step=100), "IA3": TARGETS | dict(feedforward_modules=[]),
     "BOFT": TARGETS | dict(boft_block_size=4), "LN_TUNING": dict(target_modules=["norm"]),
-    "FOURIERFT": TARGETS | dict(n_frequency=16), "TRAINABLE_TOKENS": dict(token_indices=[1, 2]),
+    "FOURIERFT": TARGETS | dict(n_frequency=16),
+    "TRAINABLE_TOKENS": dict(token_indices=[*range(3, 100)]),
     "C3A": TARGETS | dict(block_size=64), "VBLORA": TARGETS | dict(vector_length=64),
+    "CARTRIDGE": TOKENS, "MULTITASK_PROMPT_TUNING": TOKENS | dict(num_tasks=2), "SHADOW": {},
+    "CPT": dict(cpt_token_ids=[5, 6, 7, 8], cpt_tokens_type_mask=[1, 2, 3, 4]),
 }  # fmt: skip
-# These need more than a language model and its tokens: tasks, texts, other adapters or packages.
-OTHERS = {"ADAMSS", "CARTRIDGE", "CPT", "MULTITASK_PROMPT_TUNING", "POLY", "SHADOW", "XLORA"}
+# AdaMSS needs scikit-learn, and X-LoRA other adapters.
+OTHERS = {"ADAMSS", "XLORA"}
 OPTIMIZERS = (
     "ASGD Adadelta Adafactor Adagrad Adam AdamW Adamax LBFGS NAdam RAdam RMSprop Rprop SGD"
 ).split()
 
 
-def step(model, optimizer):
+def step(model, optimizer, **more):
     tokens = torch.randint(3, 100, (2, 8))
 
     def loss():
         optimizer.zero_grad()
-        loss = model(input_ids=tokens, labels=tokens).loss
+        loss = model(input_ids=tokens, labels=tokens, **more).loss
         loss.backward()
         return loss
 
@@ -45,7 +48,9 @@ def adapter(kind, is_trained):
         config = ADAPTERS[kind](task_type="CAUSAL_LM", **ARGUMENTS.get(kind, TARGETS))
         model = peft.get_peft_model(llama().float(), config)
         if is_trained:
-            step(model, torch.optim.Adam(x for x in model.parameters() if x.requires_grad))
+            tasks = kind in ("MULTITASK_PROMPT_TUNING", "POLY")
+            more = dict(task_ids=torch.tensor([0, 0])) if tasks else {}
+            step(model, torch.optim.Adam(x for x in model.parameters() if x.requires_grad), **more)
         model.save_pretrained(folder)
 
     return layout

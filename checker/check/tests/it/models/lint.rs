@@ -37,6 +37,7 @@ fn constants_and_scales_of_blocks() {
         (Vec::new(), &[], 3e38, magnitude(Note)),
         (Vec::new(), &[2, 2], f32::MIN, vec![]),
         (Vec::new(), &[2, 2], 3e38, magnitude(Error)),
+        (Vec::new(), &[2, 2], f32::MAX, magnitude(Error)),
         (dequantize(), &[], f32::MAX, magnitude(Error)),
         (dequantize(), &[2], 0.0, zero(Error)),
         (dequantize(), &[2, 2], 0.0, zero(Note)),
