@@ -24,8 +24,8 @@ pub fn check_file(path: &Path, options: &Options) -> Result<Report, Error> {
 /// Checks a file that is read by [`ReadAt`]. Files beside it are found by the path. The name in the
 /// path gives the format if the bytes do not.
 ///
-/// Files of npy, safetensors and GGUF are never in memory as a whole: the check reads the header,
-/// and then the data piece by piece with several threads. Other formats need [`ReadAt::bytes`].
+/// No file is in memory as a whole: the check reads what describes the tensors, and then the data
+/// piece by piece with several threads.
 ///
 /// # Errors
 /// [`Error`] if it is not a whole, valid file of a known format.
@@ -71,8 +71,9 @@ pub fn check_stream(stream: impl Read, options: &Options) -> Result<Report, Erro
 ///
 /// The server has to answer requests for ranges. Of npy, safetensors (sharded sets as well) and
 /// GGUF files, only the header and the tensors that are looked at are fetched, with 16 requests of
-/// up to 8 MiB in flight. These requests take about 300 MiB of memory. Other formats are downloaded
-/// to a temporary file without a name, up to [`Options::max_bytes`]. Files that such a file
+/// up to 8 MiB in flight. These requests take about 300 MiB of memory. Other formats have headers
+/// all over the file, and each would be a request. So they are downloaded to a temporary file
+/// without a name, up to [`Options::max_bytes`], which is read by ranges. Files that such a file
 /// names are not found ([`Error::NoFolder`]).
 ///
 /// Requests that fail for a moment are tried again. Every answer has to be of the same version of
@@ -104,7 +105,7 @@ fn spooled(mut stream: impl Read, options: &Options) -> Result<Source, Error> {
             return Err(Error::Empty);
         }
         if length == 0 && bytes.len() as u64 == STEP && FileFormat::detect(&bytes, None).is_none() {
-            FileFormat::of_file(&bytes, None)?;
+            FileFormat::of_source(&&bytes[..], None)?;
         }
         length += bytes.len() as u64;
         if length > most {

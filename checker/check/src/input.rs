@@ -52,7 +52,7 @@ pub(crate) fn contents(
     let Some(of) = index::of_shards(format) else {
         return format.read(source, None);
     };
-    index::gather(source.bytes()?, format, of, |shard| {
+    index::gather(source, format, of, |shard| {
         inside(shard)?;
         let url = remote::beside(url, shard);
         Ok((url.clone().into(), remote::open(&url, options)?))

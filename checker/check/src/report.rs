@@ -281,7 +281,7 @@ fn first_of(tensor: &FullDescription, place: u64, bits: u64) -> First {
 fn element_of(tensor: &FullDescription, place: u64) -> (Format, u64, Option<&'static str>) {
     match tensor.content {
         Content::Floats { format, parts: 2, .. } => {
-            (format, place / 2, Some(if place % 2 == 0 { "real" } else { "imaginary" }))
+            (format, place / 2, Some(if place.is_multiple_of(2) { "real" } else { "imaginary" }))
         }
         Content::Floats { format, .. } => (format, place, None),
         Content::Blocks { blocks, .. } => {

@@ -35,11 +35,7 @@ impl ReadAt for Owned {
     }
 
     fn read_exact_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
-        (&self.1[..]).read_exact_at(out, at)
-    }
-
-    fn bytes(&self) -> Result<&[u8], Error> {
-        Ok(&self.1)
+        self.1.read_exact_at(out, at)
     }
 
     fn file(&self) -> Option<&Path> {

@@ -187,8 +187,8 @@ pub fn check(bytes: &[u8]) {
         let Some(coordinate) = finding.coordinate else { continue };
         let tensor = finding.tensor.expect("a place is in a tensor");
         let (_, shape) =
-            shapes.iter().find(|(name, _)| *name == tensor).expect("the tensor is there");
-        let inside = coordinate.iter().zip(shape).all(|(index, length)| index < length);
+            shapes.iter().find(|(name, _)| **name == *tensor).expect("the tensor is there");
+        let inside = coordinate.iter().zip(shape).all(|(index, length)| *index < *length as u64);
         assert!(inside && coordinate.len() == shape.len(), "{coordinate:?} is outside {shape:?}");
     }
 }

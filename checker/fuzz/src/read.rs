@@ -89,7 +89,7 @@ fn options() -> Options {
 /// The most bytes that the deflated members of an archive can inflate to. Headers may have this
 /// length.
 fn inflated(bytes: &[u8]) -> usize {
-    let members = zip::read(bytes).map(|archive| archive.members).unwrap_or_default();
+    let members = zip::read(&bytes).map(|archive| archive.members).unwrap_or_default();
     let deflated = members.iter().filter(|member| member.method == Method::Deflated);
     let lengths =
         deflated.map(|member| member.size.min(DEFLATE * (member.range.end - member.range.start)));

@@ -4,8 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use js_sys::{Function, Uint8Array};
 use nonfinite_check::{Error, ReadAt, Reads};
@@ -81,27 +80,17 @@ pub(crate) fn open(path: &Path) -> Result<Arc<dyn ReadAt>, Error> {
     match length {
         None => Err(Error::Io(io::Error::new(io::ErrorKind::NotFound, ABSENT))),
         Some(0.0) => Err(Error::Empty),
-        Some(length) => Ok(Arc::new(File {
-            path: path.to_owned(),
-            name,
-            length: length as u64,
-            whole: OnceLock::new(),
-        })),
+        Some(length) => Ok(Arc::new(File { path: path.to_owned(), name, length: length as u64 })),
     }
 }
 
-/// A file that is read piece by piece, unless its format needs it as a whole.
+/// A file that is read range by range.
 #[derive(Debug)]
 struct File {
     path: PathBuf,
     name: String,
     length: u64,
-    whole: OnceLock<Vec<u8>>,
 }
-
-/// Bytes of whole files that are in memory now, and the most of them.
-static IN_MEMORY: AtomicU64 = AtomicU64::new(0);
-const MOST_IN_MEMORY: u64 = 1 << 30;
 
 impl ReadAt for File {
     fn length(&self) -> u64 {
@@ -132,37 +121,8 @@ impl ReadAt for File {
         Some(&self.path)
     }
 
-    fn bytes(&self) -> Result<&[u8], Error> {
-        if let Some(whole) = self.whole.get() {
-            return Ok(whole);
-        }
-        let all = IN_MEMORY.load(Ordering::Relaxed).saturating_add(self.length);
-        if all > MOST_IN_MEMORY {
-            return Err(Error::Io(io::Error::other(
-                "a file of this kind has to be in memory, and a page has 1 GiB for such files: \
-                 use the command",
-            )));
-        }
-        // At most 1 GiB.
-        let step = self.reads().step;
-        let mut whole = vec![0; self.length as usize];
-        for (index, out) in whole.chunks_mut(step).enumerate() {
-            self.read_exact_at(out, (index * step) as u64).map_err(Error::Io)?;
-        }
-        IN_MEMORY.store(all, Ordering::Relaxed);
-        Ok(self.whole.get_or_init(|| whole))
-    }
-
     /// A read of a `Blob` goes through another process of the browser.
     fn reads(&self) -> Reads {
         Reads { step: 4 << 20, gap: GAP, at_once: 1 }
-    }
-}
-
-impl Drop for File {
-    fn drop(&mut self) {
-        if self.whole.get().is_some() {
-            IN_MEMORY.fetch_sub(self.length, Ordering::Relaxed);
-        }
     }
 }

@@ -1,10 +1,11 @@
-//! Protocol buffers: the fields of a message, one after the other. Copies nothing, and verifies
-//! each length.
+//! Protocol buffers: the fields of a message, one after the other. Reads keys and lengths, passes
+//! over bytes, and verifies each length.
 
+use std::cell::RefCell;
 use std::ops::Range;
 
-use crate::model::source::part;
-use crate::model::span;
+use crate::model::ranges::ReadAhead;
+use crate::model::{ReadAt, source, span};
 
 /// An error in a message: the byte of the file, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -14,6 +15,31 @@ pub(crate) struct Malformed {
     pub(crate) at: u64,
     /// The reason.
     pub(crate) why: &'static str,
+}
+
+/// A file of messages, which several walks read.
+pub(crate) struct File<'a>(RefCell<ReadAhead<'a>>);
+
+impl<'a> File<'a> {
+    pub(crate) fn new(source: &'a dyn ReadAt) -> Self {
+        Self(RefCell::new(ReadAhead::new(source)))
+    }
+
+    /// Passes the bytes of a range to a function.
+    pub(crate) fn see<T>(
+        &self,
+        range: Range<u64>,
+        see: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T, Malformed> {
+        let at = range.start;
+        let unread = |_| Malformed { at, why: "the file cannot be read" };
+        self.0.borrow_mut().get(range).map(see).map_err(unread)
+    }
+
+    /// The text in a range.
+    pub(crate) fn text(&self, range: Range<u64>) -> Result<String, Malformed> {
+        self.see(range, source::text)
+    }
 }
 
 /// The value of a field.
@@ -28,40 +54,43 @@ pub(crate) enum Value {
 }
 
 /// The fields of the message in a range of a file.
-#[derive(Clone, Debug)]
-pub(crate) struct Fields<'a> {
-    file: &'a [u8],
+pub(crate) struct Fields<'w, 'a> {
+    file: &'w File<'a>,
     rest: Range<u64>,
     /// The end of a field that ends behind its message, after that error.
     pub(crate) end: Option<u64>,
 }
 
-impl<'a> Fields<'a> {
-    /// # Panics
-    /// If the range is not within the file.
-    pub(crate) fn new(file: &'a [u8], message: Range<u64>) -> Self {
-        assert!(message.end <= file.len() as u64, "a message within the file");
+impl<'w, 'a> Fields<'w, 'a> {
+    /// The range must be within the file.
+    pub(crate) fn new(file: &'w File<'a>, message: Range<u64>) -> Self {
         Self { file, rest: message, end: None }
     }
 
     /// The next number of variable length. None at the end.
     pub(crate) fn varint(&mut self) -> Result<Option<u64>, Malformed> {
-        let start = self.rest.start;
-        let mut value = 0;
-        for (i, &byte) in
-            part(self.file, self.rest.clone()).unwrap_or_default().iter().take(10).enumerate()
-        {
-            // Bits beyond 64 are dropped, as other readers do.
-            value |= u64::from(byte & 0x7F) << (7 * i);
-            if byte < 0x80 {
-                self.rest.start = start + i as u64 + 1;
-                return Ok(Some(value));
-            }
+        let Range { start, end } = self.rest;
+        if start == end {
+            return Ok(None);
         }
-        match span(&self.rest) {
-            0 => Ok(None),
-            1..10 => Err(Malformed { at: start, why: "a number is cut off" }),
-            _ => Err(Malformed { at: start, why: "a number is too long" }),
+        let number = |bytes: &[u8]| {
+            let mut value = 0;
+            for (i, &byte) in bytes.iter().enumerate() {
+                // Bits beyond 64 are dropped, as other readers do.
+                value |= u64::from(byte & 0x7F) << (7 * i);
+                if byte < 0x80 {
+                    return Some((value, i as u64 + 1));
+                }
+            }
+            None
+        };
+        match self.file.see(start..end.min(start + 10), number)? {
+            Some((value, length)) => {
+                self.rest.start = start + length;
+                Ok(Some(value))
+            }
+            None if end - start < 10 => Err(Malformed { at: start, why: "a number is cut off" }),
+            None => Err(Malformed { at: start, why: "a number is too long" }),
         }
     }
 
@@ -98,7 +127,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-impl Iterator for Fields<'_> {
+impl Iterator for Fields<'_, '_> {
     type Item = Result<(u64, Value), Malformed>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -115,7 +144,7 @@ mod tests {
     use super::*;
 
     fn all(file: &[u8]) -> Result<Vec<(u64, Value)>, Malformed> {
-        Fields::new(file, 0..file.len() as u64).collect()
+        Fields::new(&File::new(&file), 0..file.length()).collect()
     }
 
     #[test]

@@ -1,20 +1,29 @@
 //! Members of a zip archive, for the formats that are zip archives.
 //!
-//! The data of stored members is used in place, and the scan verifies the checksums. Deflated
+//! The directory and the headers of members are read, and of the members what readers need. The
+//! data of stored members is scanned where it lies, and the scan verifies the checksums. Deflated
 //! members are inflated as a stream. Size and checksum are verified at the end of the stream.
 
-use std::io::{self, Read};
+use std::borrow::BorrowMut;
+use std::cell::RefCell;
+use std::io::{self, BufRead, Read};
 use std::ops::Range;
 use std::sync::Arc;
 use std::{fmt, iter};
 
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;
-use rawzip::{CompressionMethod, ZipArchive};
+use rawzip::{
+    CompressionMethod, ErrorKind, MAX_CENTRAL_DIRECTORY_RECORD_SIZE, ReaderAt, ZipArchive,
+    ZipLocator,
+};
 
+use crate::model::ranges::{ReadAhead, Stream, at_most};
 use crate::model::reader::{Refused, repeated, truncated};
-use crate::model::source::{self, part};
-use crate::model::{Checksum, Decode, span};
+use crate::model::{Checksum, Decode, ReadAt, source, span};
+
+/// The first bytes of an archive with members.
+pub const MAGIC: &[u8] = b"PK\x03\x04";
 
 /// A member of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,53 +67,95 @@ fn bad(why: impl fmt::Display) -> Refused {
     format!("bad zip archive: {why}").into()
 }
 
+/// An error of the crate. One that reads behind the end says so in its words.
+fn failed(error: rawzip::Error) -> Refused {
+    match error.kind() {
+        ErrorKind::IO(error) if error.kind() == io::ErrorKind::UnexpectedEof => bad(ErrorKind::Eof),
+        _ => bad(error),
+    }
+}
+
+/// A file as the crate reads it.
+struct Archived<'a>(RefCell<ReadAhead<'a>>);
+
+impl ReaderAt for Archived<'_> {
+    fn read_at(&self, out: &mut [u8], at: u64) -> io::Result<usize> {
+        let mut ahead = self.0.borrow_mut();
+        let count = at_most(out.len(), ahead.source.length().saturating_sub(at));
+        out[..count].copy_from_slice(ahead.get(at..at + count as u64)?);
+        Ok(count)
+    }
+}
+
+/// Opens the directory of an archive. The second value has room for an entry of the directory.
+fn open(source: &dyn ReadAt) -> Result<(ZipArchive<Archived<'_>>, Vec<u8>), rawzip::Error> {
+    let mut room = vec![0; MAX_CENTRAL_DIRECTORY_RECORD_SIZE];
+    let archived = Archived(RefCell::new(ReadAhead::new(source)));
+    let archive = ZipLocator::new().locate_in_reader(archived, &mut room, source.length());
+    archive.map(|archive| (archive, room)).map_err(|(_, error)| error)
+}
+
 /// Reads the directory of an archive.
 ///
 /// # Errors
 /// If the archive is not whole, or if names repeat or members overlap: a small archive of members
 /// that overlap can inflate for hours.
-pub fn read(bytes: &[u8]) -> Result<Archive, Refused> {
-    read_one(bytes).map_err(|error| match (is_followed(bytes), cut(bytes)) {
-        (true, _) => format!("{error}; archives one behind the other are not read").into(),
-        (false, Some(why)) => format!("{error}: {why}").into(),
-        (false, None) => error,
+pub fn read(source: &dyn ReadAt) -> Result<Archive, Refused> {
+    read_one(source).map_err(|error| match why(source) {
+        Ok(Some(why)) => format!("{error}{why}").into(),
+        Ok(None) => error,
+        Err(failed) => failed.into(),
     })
 }
 
-/// How an archive is truncated: its end is missing, where the directory and a record of 22 bytes
-/// are.
-fn cut(bytes: &[u8]) -> Option<String> {
-    let record = bytes.windows(4).rposition(|window| window == b"PK\x05\x06");
-    let length = bytes.len();
-    match record.map(|start| start + 22) {
-        Some(end) if end > length => {
-            Some(truncated(length as u64, end as u64, "its last record ends behind the file"))
+/// Bytes of the record at the end of an archive, without its comment.
+const RECORD: u64 = 22;
+
+/// What is wrong with an archive that cannot be read. Another archive may follow the first record
+/// of an end. Or the end is missing, where the directory and this record are.
+fn why(source: &dyn ReadAt) -> io::Result<Option<String>> {
+    /// Bytes that are searched together.
+    const STEP: u64 = 64 << 10;
+    let (mut bytes, length) = (ReadAhead::new(source), source.length());
+    let mut record = None;
+    for start in (0..length).step_by(STEP as usize) {
+        let searched = bytes.get(start..(start + STEP + RECORD + 4 - 1).min(length))?;
+        for (at, window) in (start..start + STEP).zip(searched.windows(4)) {
+            if window == b"PK\x05\x06" {
+                record = Some(at);
+                let behind = searched.get((at - start + RECORD) as usize..).unwrap_or_default();
+                if behind.starts_with(MAGIC) {
+                    return Ok(Some("; archives one behind the other are not read".to_owned()));
+                }
+            }
         }
-        None if bytes.starts_with(b"PK\x03\x04") => {
+    }
+    let is_zip = bytes.get(0..length.min(4))? == MAGIC;
+    Ok(match record.map(|start| start + RECORD) {
+        Some(end) if end > length => {
+            let why = truncated(length, end, "its last record ends behind the file");
+            Some(format!(": {why}"))
+        }
+        None if is_zip => {
             let why = "its directory is missing, which stands at the end of an archive";
-            Some(format!("truncated: the file has {length} bytes, and {why}"))
+            Some(format!(": truncated: the file has {length} bytes, and {why}"))
         }
         _ => None,
-    }
+    })
 }
 
-/// Whether an archive without a comment seems to end before another archive.
-fn is_followed(bytes: &[u8]) -> bool {
-    // The record at the end of an archive has 22 bytes.
-    let is_end =
-        |window: &[u8]| window.starts_with(b"PK\x05\x06") && window.ends_with(b"PK\x03\x04");
-    bytes.windows(22 + 4).any(is_end)
-}
-
-fn read_one(bytes: &[u8]) -> Result<Archive, Refused> {
-    let archive = ZipArchive::from_slice(bytes).map_err(bad)?;
-    let mut entries = archive.entries();
+fn read_one(source: &dyn ReadAt) -> Result<Archive, Refused> {
+    let (archive, mut room) = open(source).map_err(failed)?;
+    let mut entries = archive.entries(&mut room);
     let mut members = Vec::new();
-    let mut begin = archive.directory_offset();
-    while let Some(entry) = entries.next_entry().map_err(bad)? {
+    let (mut begin, length) = (archive.directory_offset(), source.length());
+    while let Some(entry) = entries.next_entry().map_err(failed)? {
         let name = source::text(entry.file_path().as_bytes());
-        let data = archive.get_entry(entry.wayfinder()).map_err(bad)?;
+        let data = archive.get_entry(entry.wayfinder()).map_err(failed)?;
         let (start, end) = data.compressed_data_range();
+        if end > length {
+            return Err(bad(ErrorKind::Eof));
+        }
         let size = entry.uncompressed_size_hint();
         let method = match entry.compression_method() {
             _ if entry.flags().is_encrypted() => Method::Encrypted,
@@ -113,10 +164,10 @@ fn read_one(bytes: &[u8]) -> Result<Archive, Refused> {
             other => Method::Other(other.as_u16()),
         };
         let (range, crc) = (start..end, entry.crc32());
-        // The limit for tensors in memory. Sums of lengths then do not overflow.
-        let fits = part(bytes, range.clone()).is_some() && size <= i64::MAX as u64;
-        if !fits || method == Method::Stored && size != span(&range) {
-            return Err(bad_size(&name));
+        // No file is longer. Sums of lengths then do not overflow.
+        let is_long = size > i64::MAX as u64;
+        if is_long || method == Method::Stored && size != span(&range) {
+            return Err(bad(format_args!("invalid size of member {name:?}")));
         }
         begin = begin.min(entry.local_header_offset());
         if !(entry.is_dir() && range.is_empty()) {
@@ -127,15 +178,13 @@ fn read_one(bytes: &[u8]) -> Result<Archive, Refused> {
         return Err(bad(format_args!("two members of the name {name:?}")));
     }
     find_overlap(&members)?;
-    let length = bytes.len() as u64;
-    let range = begin.min(length)..archive.end_offset().min(length);
-    Ok(Archive { members, range })
+    Ok(Archive { members, range: begin.min(length)..archive.end_offset().min(length) })
 }
 
-/// Whether the bytes are an archive with a member of such a name.
-pub(crate) fn has_member(bytes: &[u8], is_wanted: impl Fn(&str) -> bool) -> bool {
-    let Ok(archive) = ZipArchive::from_slice(bytes) else { return false };
-    let mut entries = archive.entries();
+/// Whether the file is an archive with a member of such a name.
+pub(crate) fn has_member(source: &dyn ReadAt, is_wanted: impl Fn(&str) -> bool) -> bool {
+    let Ok((archive, mut room)) = open(source) else { return false };
+    let mut entries = archive.entries(&mut room);
     while let Ok(Some(entry)) = entries.next_entry() {
         if is_wanted(&source::text(entry.file_path().as_bytes())) {
             return true;
@@ -150,11 +199,6 @@ pub(crate) fn checksums(members: &[Member]) -> Vec<Checksum> {
     let checksum =
         |member: &Member| Checksum::new(Arc::clone(&member.name), member.range.clone(), member.crc);
     stored.map(checksum).collect()
-}
-
-/// A member is larger than any file, or a stored member has two different sizes.
-fn bad_size(name: &str) -> Refused {
-    bad(format_args!("invalid size of member {name:?}"))
 }
 
 fn find_overlap(members: &[Member]) -> Result<(), Refused> {
@@ -180,8 +224,11 @@ impl Member {
     }
 
     /// The inflated data. Empty for unsupported methods.
-    pub(crate) fn open<'a>(&self, archive: &'a [u8]) -> Box<dyn Read + 'a> {
-        let data = part(archive, self.range.clone()).unwrap_or_default();
+    pub(crate) fn open<'a: 's, 's>(
+        &self,
+        archive: impl BorrowMut<ReadAhead<'a>> + 's,
+    ) -> Box<dyn Read + 's> {
+        let data = Stream::new(archive, self.range.clone());
         match self.method {
             Method::Stored => Box::new(data),
             Method::Deflated => Box::new(Verified {
@@ -215,8 +262,8 @@ impl Decode for Inflate {
         self.member.size - self.skip
     }
 
-    fn open<'a>(&'a self, input: &'a [u8]) -> io::Result<Box<dyn Read + 'a>> {
-        let mut data = self.member.open(input);
+    fn open<'a>(&'a self, source: &'a dyn ReadAt) -> io::Result<Box<dyn Read + 'a>> {
+        let mut data = self.member.open(ReadAhead::new(source));
         io::copy(&mut data.by_ref().take(self.skip), &mut io::sink())?;
         Ok(data)
     }
@@ -230,7 +277,7 @@ struct Verified<R> {
     expected: u32,
 }
 
-impl Read for Verified<DeflateDecoder<&[u8]>> {
+impl<R: BufRead> Read for Verified<DeflateDecoder<R>> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let bad = |why| Err(io::Error::new(io::ErrorKind::InvalidData, why));
         let count = self.inner.read(out)?;
@@ -243,7 +290,7 @@ impl Read for Verified<DeflateDecoder<&[u8]>> {
             (1.., _) | (_, 0) => Ok(count),
             _ if left > 0 => bad("less data than the archive says"),
             _ if self.crc.sum() != self.expected => bad("the checksum is wrong"),
-            _ if !self.inner.get_ref().is_empty() => {
+            _ if !self.inner.get_mut().fill_buf()?.is_empty() => {
                 bad("there are bytes behind the deflated data")
             }
             _ => Ok(0),

@@ -4,13 +4,12 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::model::ranges::Part;
 use crate::model::reader::Contents;
-use crate::model::source::part;
-use crate::model::{Checksum, Data, Decode, Error, ReadAt, Tensor};
+use crate::model::{Checksum, Data, Decode, ReadAt, Tensor};
 
 /// A range of another file, whose bytes a reader has read as a file.
-#[derive(Clone, Debug)]
-pub(super) struct FileRange(pub(super) Arc<dyn ReadAt>, pub(super) Range<u64>);
+pub(super) type FileRange = Part<Arc<dyn ReadAt>>;
 
 impl FileRange {
     /// Turns a tensor of the file at this place into a tensor of the input.
@@ -48,18 +47,6 @@ impl FileRange {
     fn range(&self, range: &Range<u64>) -> Range<u64> {
         self.1.start + range.start..self.1.start + range.end
     }
-
-    fn bytes(&self) -> io::Result<&[u8]> {
-        let bytes = self.0.bytes().map_err(unread)?;
-        part(bytes, self.1.clone()).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
-    }
-}
-
-fn unread(error: Error) -> io::Error {
-    match error {
-        Error::Io(error) => error,
-        error => io::Error::other(error),
-    }
 }
 
 /// Decoded data of the file at a place.
@@ -73,7 +60,7 @@ impl Decode for Moved {
         self.inner.length()
     }
 
-    fn open<'a>(&'a self, _: &'a [u8]) -> io::Result<Box<dyn Read + 'a>> {
-        self.inner.open(self.place.bytes()?)
+    fn open<'a>(&'a self, _: &'a dyn ReadAt) -> io::Result<Box<dyn Read + 'a>> {
+        self.inner.open(&self.place)
     }
 }

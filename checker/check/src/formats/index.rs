@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::formats::beside::FileRange;
 use crate::formats::opaque;
+use crate::model::ranges::{Part, read};
 use crate::model::reader::{Contents, Read, Reader};
 use crate::model::{self, FileFormat, Input, ReadAt};
 
@@ -22,19 +22,21 @@ impl FileFormat {
 pub(super) static SAFETENSORS: Reader = Reader {
     format: FileFormat::SAFETENSORS_INDEX,
     endings: &[".safetensors.index.json"],
-    read: Read::Whole(|input| {
+    read: Read::Anywhere(|input| {
         Ok(contents(input, FileFormat::SAFETENSORS_INDEX, FileFormat::SAFETENSORS)?)
     }),
     // The index is plain JSON, so only the name of the file tells the format.
-    begins: |_| false,
+    begins: |_, _| false,
     shards: Some(|index| names(index, FileFormat::SAFETENSORS_INDEX)),
 };
 
 pub(super) static PYTORCH: Reader = Reader {
     format: FileFormat::PYTORCH_INDEX,
     endings: &[".bin.index.json"],
-    read: Read::Whole(|input| Ok(contents(input, FileFormat::PYTORCH_INDEX, FileFormat::PYTORCH)?)),
-    begins: |_| false,
+    read: Read::Anywhere(|input| {
+        Ok(contents(input, FileFormat::PYTORCH_INDEX, FileFormat::PYTORCH)?)
+    }),
+    begins: |_, _| false,
     shards: Some(|index| names(index, FileFormat::PYTORCH_INDEX)),
 };
 
@@ -63,23 +65,16 @@ struct Index {
     weight_map: BTreeMap<String, String>,
 }
 
-fn names(index: &[u8], format: FileFormat) -> Result<Vec<String>, model::Error> {
-    let shards = shards(index).map_err(|error| model::Error::refused(format, error))?;
+/// The names of the shards, sorted, each once.
+fn names(index: &dyn ReadAt, format: FileFormat) -> Result<Vec<String>, model::Error> {
+    let shards: BTreeSet<_> = parse(index, format)?.weight_map.into_values().collect();
     Ok(shards.into_iter().collect())
 }
 
-/// The names of the shards, sorted, each once.
-///
-/// # Errors
-/// [`Error::Json`].
-pub fn shards(index: &[u8]) -> Result<BTreeSet<String>, Error> {
-    Ok(parse(index)?.weight_map.into_values().collect())
-}
-
-fn parse(index: &[u8]) -> Result<Index, Error> {
-    // A copy, since another process may write to the map after the check for UTF-8.
-    let index = index.to_vec();
-    serde_json::from_slice(&index).map_err(Error::Json)
+fn parse(index: &dyn ReadAt, format: FileFormat) -> Result<Index, model::Error> {
+    let text = read(index, 0..index.length()).map_err(model::Error::Io)?;
+    let index = serde_json::from_slice(&text);
+    index.map_err(|error| model::Error::refused(format, Error::Json(error)))
 }
 
 /// What all shards hold, including those that the index does not name. The index is of the
@@ -94,7 +89,7 @@ fn contents(
     format: FileFormat,
     of: FileFormat,
 ) -> Result<Contents, model::Error> {
-    gather(input.bytes, format, of, |shard| input.open_beside(shard, format))
+    gather(input.source, format, of, |shard| input.open_beside(shard, format))
 }
 
 /// The format of the shards of an index. None for a format that is not an index.
@@ -108,13 +103,12 @@ pub(crate) fn of_shards(index: FileFormat) -> Option<FileFormat> {
 
 /// As [`contents`]. `open` opens a shard by its name, and returns the path to report.
 pub(crate) fn gather(
-    index: &[u8],
+    index: &dyn ReadAt,
     format: FileFormat,
     of: FileFormat,
     mut open: impl FnMut(&str) -> Result<(PathBuf, Arc<dyn ReadAt>), model::Error>,
 ) -> Result<Contents, model::Error> {
-    let refused = |error| model::Error::refused(format, error);
-    let index = parse(index).map_err(refused)?;
+    let index = parse(index, format)?;
     let mut expected: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (tensor, shard) in &index.weight_map {
         expected.entry(shard).or_default().insert(tensor);
@@ -138,7 +132,7 @@ pub(crate) fn gather(
             }
         };
         is_any_read = true;
-        let place = FileRange(source.clone(), 0..source.length());
+        let place = Part(source.clone(), 0..source.length());
         let path: Arc<Path> = path.into();
         for mut tensor in tensors {
             names.remove(tensor.label());
@@ -172,7 +166,7 @@ mod tests {
     fn bad_indexes_name_their_format() {
         for reader in [&SAFETENSORS, &PYTORCH] {
             let shards = reader.shards.expect("an index names its shards");
-            match shards(b"{}") {
+            match shards(&&b"{}"[..]) {
                 Err(model::Error::Refused { format, .. }) => assert_eq!(format, reader.format),
                 other => panic!("{other:?}"),
             }

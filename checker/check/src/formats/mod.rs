@@ -20,13 +20,15 @@ pub mod pytorch;
 pub mod safetensors;
 mod signatures;
 
-use std::io::BufReader;
+use std::borrow::Cow;
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::model::ranges::{ReadAhead, Stream, read};
 use crate::model::reader::{Contents, Read, Reader};
-use crate::model::source::{Sequence, open};
-use crate::model::{Error, FileFormat, Input, ReadAt, is_text, text_of};
+use crate::model::source::open;
+use crate::model::{Error, FileFormat, Input, ReadAt, holds_text, is_text, text_of};
 
 /// The row of each format. The first whose `begins` says yes reads a file.
 static READERS: &[&Reader] = &[
@@ -41,11 +43,10 @@ static READERS: &[&Reader] = &[
     &onnx::READER,
 ];
 
-/// The bytes at the beginning that are enough to tell apart the formats with a header there.
-const BEGINNING: u64 = 16;
-
-/// The bytes that show what kind of text a file is.
-const TEXT: usize = 512;
+/// The bytes at the beginning that show the format, or what kind of text a file is.
+fn beginning(source: &dyn ReadAt) -> io::Result<Cow<'_, [u8]>> {
+    read(source, 0..source.length().min(512))
+}
 
 /// Bytes of a header read at a time.
 const HEADER: usize = 64 << 10;
@@ -53,11 +54,6 @@ const HEADER: usize = 64 << 10;
 /// No row of the table fits.
 pub(crate) fn unknown() -> Error {
     Error::Unknown { known: FileFormat::all().map(FileFormat::name).collect() }
-}
-
-/// The reason if no row of the table fits bytes with this beginning.
-fn no_format(bytes: &[u8]) -> Error {
-    signatures::not_read(bytes).map_or_else(unknown, Error::NotRead)
 }
 
 impl FileFormat {
@@ -88,47 +84,20 @@ impl FileFormat {
     /// so that a damaged file gets the message of its format.
     #[must_use]
     pub fn detect(bytes: &[u8], path: Option<&Path>) -> Option<Self> {
-        let by_bytes = READERS.iter().find(|reader| (reader.begins)(bytes));
+        Self::detect_in(bytes, &bytes, path)
+    }
+
+    /// As [`FileFormat::detect`] of a file with this beginning.
+    pub(crate) fn detect_in(
+        beginning: &[u8],
+        source: &dyn ReadAt,
+        path: Option<&Path>,
+    ) -> Option<Self> {
+        let by_bytes = READERS.iter().find(|reader| (reader.begins)(beginning, source));
         by_bytes.map(|reader| reader.format).or_else(|| Self::by_path(path?))
     }
 
-    /// As [`FileFormat::detect`] of a whole file, with the reason if there is no format.
-    ///
-    /// # Errors
-    /// [`Error::NotRead`], [`Error::LfsPointer`], [`Error::Text`], [`Error::Picture`] or
-    /// [`Error::Unknown`].
-    pub(crate) fn of_file(bytes: &[u8], path: Option<&Path>) -> Result<Self, Error> {
-        if bytes.starts_with(signatures::LFS_POINTER) {
-            return Err(Error::LfsPointer);
-        }
-        // The kind of the bytes says more than a name that does not fit them. Zip archives are an
-        // exception: they may be damaged files of a known format.
-        let other = || signatures::not_read(bytes).filter(|_| !bytes.starts_with(b"PK"));
-        if let (None, Some(what)) = (Self::detect(bytes, None), other()) {
-            return Err(Error::NotRead(what));
-        }
-        Self::detect(bytes, path).ok_or_else(|| match no_format(bytes) {
-            Error::Unknown { known } if is_text(bytes) => Error::Text {
-                known,
-                what: text_of(&bytes[..TEXT.min(bytes.len())]).unwrap_or_else(|| "text".into()),
-            },
-            Error::Unknown { known } => match signatures::picture(bytes) {
-                Some(what) => Error::Picture(what),
-                None => path
-                    .and_then(signatures::not_read_by_name)
-                    .map_or(Error::Unknown { known }, Error::NotRead),
-            },
-            error => error,
-        })
-    }
-
-    /// The contents of a file of this format.
-    pub(crate) fn contents(self, input: Input<'_>) -> Result<Contents, Error> {
-        self.reader()?.contents(input)
-    }
-
-    /// The contents of a file of this format. If the format has a header at the beginning, only the
-    /// header is read.
+    /// The contents of a file of this format. Only what describes the tensors is read.
     ///
     /// # Errors
     /// [`Error`] if the file is not whole or not valid, or cannot be read.
@@ -136,53 +105,74 @@ impl FileFormat {
         let reader = self.reader()?;
         let read = match reader.read {
             Read::Header(read) => {
-                let mut header = BufReader::with_capacity(HEADER, Sequence::new(source, 0));
-                let contents = read(&mut header, source.length(), path);
-                contents.map_err(|error| Error::refused(self, error))
+                let file = Stream::new(ReadAhead::new(source), 0..source.length());
+                let mut header = BufReader::with_capacity(HEADER, file);
+                read(&mut header, source.length(), path)
             }
-            Read::Whole(_) => {
-                let contents = self.contents(Input { bytes: source.bytes()?, path });
-                // The check reads the data of the tensors again, piece by piece.
-                source.release(0..source.length());
-                contents
+            Read::Anywhere(read) => {
+                source.prepare()?;
+                read(Input { source, path })
             }
         };
         // What the file is, if it is text in place of this format, such as the page of a server.
         let text = || {
-            let mut beginning = vec![0; source.length().min(TEXT as u64) as usize];
-            source.read_exact_at(&mut beginning, 0).ok()?;
+            let beginning = beginning(source).ok()?;
             // The JSON of a server may begin as the header of safetensors does, at byte 8.
-            let is = self != Self::SAFETENSORS && (reader.begins)(&beginning);
+            let is = self != Self::SAFETENSORS && (reader.begins)(&beginning, source);
             text_of(&beginning).filter(|_| !is)
         };
-        read.map_err(|error| {
-            let Error::Refused { error, .. } = error else { return error };
-            match text() {
+        read.map_err(|error| match Error::refused(self, error) {
+            Error::Refused { error, .. } => match text() {
                 None => Error::Refused { format: self, error },
                 // An index is text by itself.
                 Some(what) if index::of_shards(self).is_some() => {
                     Error::refused(self, format!("{error}: this is {what}"))
                 }
                 Some(what) => Error::refused(self, format!("no {self} file: this is {what}")),
-            }
+            },
+            error => error,
         })
     }
 
     /// The format of a file, by its first bytes or its name.
     ///
     /// # Errors
-    /// As [`FileFormat::of_file`], and [`Error::Io`] if the file cannot be read.
+    /// [`Error::NotRead`], [`Error::LfsPointer`], [`Error::Text`], [`Error::Picture`],
+    /// [`Error::Unknown`], and [`Error::Io`] if the file cannot be read.
     pub(crate) fn of_source(source: &dyn ReadAt, path: Option<&Path>) -> Result<Self, Error> {
-        let mut beginning = vec![0; source.length().min(BEGINNING) as usize];
-        source.read_exact_at(&mut beginning, 0).map_err(Error::Io)?;
+        let bytes = &*beginning(source).map_err(Error::Io)?;
         let has_header = |format: &Self| {
             format.reader().is_ok_and(|reader| matches!(reader.read, Read::Header(_)))
         };
-        match Self::detect(&beginning, None).filter(has_header) {
-            Some(format) => Ok(format),
-            // The members of an archive tell its format, so all of its bytes are needed.
-            None => Self::of_file(source.bytes()?, path),
+        if let Some(format) = Self::detect(bytes, None).filter(has_header) {
+            return Ok(format);
         }
+        // The members of an archive tell its format.
+        source.prepare()?;
+        if bytes.starts_with(signatures::LFS_POINTER) {
+            return Err(Error::LfsPointer);
+        }
+        // The kind of the bytes says more than a name that does not fit them. Zip archives are an
+        // exception: they may be damaged files of a known format.
+        let by_name =
+            path.filter(|_| bytes.starts_with(b"PK") || signatures::not_read(bytes).is_none());
+        if let Some(format) = Self::detect_in(bytes, source, by_name) {
+            return Ok(format);
+        }
+        if let Some(what) = signatures::not_read(bytes) {
+            return Err(Error::NotRead(what));
+        }
+        let is_text = holds_text(source, is_text).map_err(Error::Io)?;
+        if let (true, Error::Unknown { known }) = (is_text, unknown()) {
+            let what = text_of(bytes).unwrap_or_else(|| "text".to_owned());
+            return Err(Error::Text { known, what });
+        }
+        Err(match signatures::picture(source).map_err(Error::Io)? {
+            Some(what) => Error::Picture(what),
+            None => {
+                path.and_then(signatures::not_read_by_name).map_or_else(unknown, Error::NotRead)
+            }
+        })
     }
 }
 
@@ -221,12 +211,13 @@ fn shards_in(
     let names = || {
         let shards = format.reader().ok()?.shards?;
         let source = open()?;
-        let bytes = source.bytes().ok()?;
+        source.prepare().ok()?;
         // The check reads an index only if the bytes are of this format.
-        if FileFormat::detect(bytes, Some(index)) != Some(format) {
+        let bytes = beginning(&*source).ok()?;
+        if FileFormat::detect_in(&bytes, &*source, Some(index)) != Some(format) {
             return None;
         }
-        shards(bytes).ok()
+        shards(&*source).ok()
     };
     let mut names = names().unwrap_or_default();
     // An index is never left out. So each file that is left out belongs to an index that is

@@ -2,8 +2,9 @@
 
 use crate::containers::zip::{self, Archive, Member, Method};
 use crate::formats::{npy, opaque};
+use crate::model::ranges::ReadAhead;
 use crate::model::reader::{Contents, Read, Reader, Refused};
-use crate::model::{Content, Data, FileFormat, Tensor};
+use crate::model::{Content, Data, FileFormat, ReadAt, Tensor};
 
 impl FileFormat {
     /// The .npz format of numpy; see [`npz`](crate::formats::npz).
@@ -13,41 +14,40 @@ impl FileFormat {
 pub(super) static READER: Reader = Reader {
     format: FileFormat::NPZ,
     endings: &[".npz"],
-    begins: |bytes| bytes.starts_with(MAGIC),
-    read: Read::Whole(|input| read(input.bytes)),
+    begins: |bytes, _| bytes.starts_with(zip::MAGIC),
+    read: Read::Anywhere(|input| read(input.source)),
     shards: None,
 };
-
-/// The first bytes of a zip archive with members.
-pub const MAGIC: &[u8] = b"PK\x03\x04";
 
 /// The arrays of a .npz file, under the names that numpy gives them. Other members are unreadable
 /// tensors, except text: any zip archive has the signature of a .npz file. Arrays of objects and of
 /// dtypes that are not read are unreadable tensors, too.
-fn read(bytes: &[u8]) -> Result<Contents, Refused> {
-    let Archive { members, range } = zip::read(bytes)?;
+fn read(source: &dyn ReadAt) -> Result<Contents, Refused> {
+    let Archive { members, range } = zip::read(source)?;
+    let mut archive = ReadAhead::new(source);
     let checksums = zip::checksums(&members);
     let mut tensors = Vec::new();
     for member in members {
-        tensors.push(tensor(member, bytes)?);
+        tensors.push(tensor(member, &mut archive)?);
     }
-    tensors.extend(opaque::around(bytes, &range));
+    tensors.extend(opaque::around(source, &range)?);
     Ok(Contents { tensors, checksums, ..Contents::default() })
 }
 
 /// The tensor of a member.
-fn tensor(member: Member, archive: &[u8]) -> Result<Tensor, Refused> {
+fn tensor(member: Member, archive: &mut ReadAhead<'_>) -> Result<Tensor, Refused> {
     let name = member.name.strip_suffix(".npy").unwrap_or(&member.name).to_owned();
-    let other = || {
-        let content = opaque::content(&member, archive, "a member of an unknown format");
-        opaque::member(&name, &member, content)
+    let described = match member.unreadable() {
+        Some(_) => Err(npy::Error::Magic),
+        None => describe(&member, archive),
     };
-    if member.unreadable().is_some() {
-        return Ok(other());
-    }
-    match describe(&member, archive) {
+    match described {
         Ok((array, data)) => Ok(array.tensor(Some(&name), data)),
-        Err(npy::Error::Magic) => Ok(other()),
+        Err(npy::Error::Magic) => {
+            let why = "a member of an unknown format";
+            let content = opaque::content(&member, archive.source, why)?;
+            Ok(opaque::member(&name, &member, content))
+        }
         Err(npy::Error::Dtype(why)) => {
             let content = Content::Unreadable(why.into());
             Ok(Tensor::new(name, "?", vec![member.size], content, Data::Input(0..0)))
@@ -56,7 +56,10 @@ fn tensor(member: Member, archive: &[u8]) -> Result<Tensor, Refused> {
     }
 }
 
-fn describe(member: &Member, archive: &[u8]) -> Result<(npy::Array, Data), npy::Error> {
+fn describe(
+    member: &Member,
+    archive: &mut ReadAhead<'_>,
+) -> Result<(npy::Array, Data), npy::Error> {
     let header = npy::read_header(&mut member.open(archive))?;
     let array = npy::describe(&header)?;
     array.fits(member.size)?;

@@ -25,7 +25,7 @@ impl FileFormat {
 pub(super) static READER: Reader = Reader {
     format: FileFormat::SAFETENSORS,
     endings: &[".safetensors"],
-    begins: |bytes| bytes.get(8) == Some(&b'{'),
+    begins: |bytes, _| bytes.get(8) == Some(&b'{'),
     read: Read::Header(|stream, length, _| match read(stream, length)? {
         // An adapter of which nothing was saved, such as trl#4416.
         tensors if tensors.is_empty() => {

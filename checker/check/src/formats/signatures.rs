@@ -1,8 +1,12 @@
 //! Signatures of files that this crate does not read. A message names the format, so that a user
 //! knows which files were not checked.
 
+use std::io;
 use std::ops::RangeInclusive;
 use std::path::Path;
+
+use crate::model::ReadAt;
+use crate::model::ranges::read;
 
 /// The first line of a pointer file of Git LFS.
 pub(crate) const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/";
@@ -72,16 +76,20 @@ pub(crate) fn not_read_by_name(path: &Path) -> Option<&'static str> {
 
 /// What a picture or a document is: files that lie beside models and hold no tensors. The end must
 /// fit, too, so that nothing stands behind a picture.
-pub(crate) fn picture(bytes: &[u8]) -> Option<&'static str> {
-    let is = |begin: &[u8], end: &[u8]| bytes.starts_with(begin) && bytes.ends_with(end);
+pub(crate) fn picture(file: &dyn ReadAt) -> io::Result<Option<&'static str>> {
+    /// Bytes of the beginning and of the end. A PDF ends within these.
+    const FEW: u64 = 1 << 10;
+    let length = file.length();
+    let beginning = read(file, 0..length.min(FEW))?;
+    let end = read(file, length.saturating_sub(FEW)..length)?;
+    let is = |first: &[u8], last: &[u8]| beginning.starts_with(first) && end.ends_with(last);
     // The length in the header of a RIFF file counts from byte 8 on.
     let riff = || {
-        let length = bytes.get(4..8)?.first_chunk()?;
-        let fits = u32::from_le_bytes(*length) as usize + 8 == bytes.len();
-        Some(fits && bytes.starts_with(b"RIFF") && bytes[8..].starts_with(b"WEBP"))
+        let claimed = beginning.get(4..8)?.first_chunk()?;
+        let fits = u64::from(u32::from_le_bytes(*claimed)) + 8 == length;
+        Some(fits && is(b"RIFF", b"") && beginning[8..].starts_with(b"WEBP"))
     };
-    let trimmed = bytes.trim_ascii_end();
-    if is(b"\x89PNG\r\n\x1A\n", b"IEND\xAE\x42\x60\x82") {
+    Ok(if is(b"\x89PNG\r\n\x1A\n", b"IEND\xAE\x42\x60\x82") {
         Some("a picture (PNG)")
     } else if is(b"\xFF\xD8\xFF", b"\xFF\xD9") {
         Some("a picture (JPEG)")
@@ -89,11 +97,11 @@ pub(crate) fn picture(bytes: &[u8]) -> Option<&'static str> {
         Some("a picture (GIF)")
     } else if riff().unwrap_or(false) {
         Some("a picture (WebP)")
-    } else if bytes.starts_with(b"%PDF-") && trimmed.ends_with(b"%%EOF") {
+    } else if is(b"%PDF-", b"") && end.trim_ascii_end().ends_with(b"%%EOF") {
         Some("a document (PDF)")
     } else {
         None
-    }
+    })
 }
 
 #[cfg(test)]
@@ -125,6 +133,7 @@ mod tests {
     /// A picture has its beginning and its end, and nothing before or behind them.
     #[test]
     fn pictures() {
+        let picture = |bytes: &[u8]| picture(&bytes).expect("bytes in memory");
         let pictures: [(&[u8], &str); 6] = [
             (b"\x89PNG\r\n\x1A\n...IEND\xAE\x42\x60\x82", "a picture (PNG)"),
             (b"\xFF\xD8\xFF...\xFF\xD9", "a picture (JPEG)"),

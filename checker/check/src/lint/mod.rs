@@ -208,9 +208,8 @@ impl Linter {
         let loaded = || vec![loaded(&folder, options)];
         let models = self.models.entry(folder.clone()).or_insert_with(loaded);
         // The reader took the model, so its nodes are well-formed.
-        let onnx = (format == FileFormat::ONNX)
-            .then(|| source.bytes().map(|bytes| Quantised::of(bytes).unwrap_or_default()))
-            .transpose()?;
+        let onnx =
+            (format == FileFormat::ONNX).then(|| Quantised::of(&*source).unwrap_or_default());
         let mut kinds = kinds(&mut contents.tensors, &models[0].config);
         for (kind, tensor) in kinds.iter_mut().zip(&contents.tensors) {
             if *kind == ByteKind::Other && is_in(onnx.as_ref(), |onnx| &onnx.codes, tensor) {

@@ -40,10 +40,7 @@ impl Data {
 
     /// Bytes that the scan has to decode. 0 for data that lies in a file unencoded.
     pub(crate) fn decoded(&self) -> u64 {
-        match self {
-            Self::Input(_) | Self::Other { .. } | Self::Owned(_) => 0,
-            Self::Decoded(decode) => decode.length(),
-        }
+        if let Self::Decoded(decode) = self { decode.length() } else { 0 }
     }
 }
 
@@ -53,7 +50,6 @@ pub(crate) trait Decode: Send + Sync {
     /// the tensor is scanned.
     fn length(&self) -> u64;
 
-    /// A stream of the data. Its memory must depend on the bytes of the file, not on lengths that
-    /// the file claims.
-    fn open<'a>(&'a self, input: &'a [u8]) -> io::Result<Box<dyn Read + 'a>>;
+    /// A stream of the data. Its memory must not depend on lengths that the file claims.
+    fn open<'a>(&'a self, source: &'a dyn ReadAt) -> io::Result<Box<dyn Read + 'a>>;
 }

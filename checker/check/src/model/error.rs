@@ -22,7 +22,7 @@ use super::file_format::FileFormat;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system refused to open, map or read the file.
+    /// The system refused to open or read the file.
     #[error("{0}")]
     Io(#[source] io::Error),
     /// The path is that of a directory.
@@ -130,7 +130,7 @@ pub enum Error {
         #[source]
         error: Box<dyn StdError + Send + Sync>,
     },
-    /// The format needs all bytes of a URL at once, and these are too many to download:
+    /// The format has no header at its beginning, and the file of a URL is too long to download:
     /// [`Options::max_bytes`](crate::Options::max_bytes).
     #[error("this format has to be downloaded as a whole, and {length} bytes are more than {most}")]
     Download {

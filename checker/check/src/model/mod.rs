@@ -18,6 +18,7 @@ mod found;
 #[cfg(not(unix))]
 mod not_unix;
 mod plain_text;
+pub(crate) mod ranges;
 pub(crate) mod reader;
 mod reason;
 mod rounded;
@@ -34,7 +35,9 @@ pub use error::Error;
 pub(crate) use error::HasChanged;
 pub use file_format::FileFormat;
 pub use found::{Extreme, First, KindReport, Large, Stats};
-pub(crate) use plain_text::{is_plain_text, is_text, may_hold_numbers, text_of};
+pub(crate) use plain_text::{
+    LONGEST_TEXT, holds_text, is_plain_text, is_text, may_hold_numbers, text_of,
+};
 pub use reason::Reason;
 pub use rounded::rounded;
 pub(crate) use source::Input;

@@ -1,8 +1,13 @@
 //! Text, which the checker leaves out: it holds no NaN and no infinity of bf16, f32 or f64.
 
-/// The longest file that is tested. A longer file does not count as text, which bounds the time of
-/// the test.
-const LONGEST: usize = 64 << 20;
+use std::io;
+
+use super::ranges::{ReadAhead, read};
+use super::source::ReadAt;
+
+/// The longest file that is tested. A longer file does not count as text, which bounds the time and
+/// the memory of the test.
+pub(crate) const LONGEST_TEXT: u64 = 64 << 20;
 
 /// Whether bytes are text: UTF-8 without control characters, except tab, line feed, form feed and
 /// carriage return. An empty file is text.
@@ -11,11 +16,11 @@ const LONGEST: usize = 64 << 20;
 /// sign and their upper exponent bits is 0x7F or 0xFF. The first is a control character, and the
 /// second never occurs in UTF-8.
 pub(crate) fn is_text(bytes: &[u8]) -> bool {
-    let control = |&byte: &u8| byte.is_ascii_control() && !b"\t\n\x0C\r".contains(&byte);
-    // The copy is validated, because another process may write to a mapped file.
-    bytes.len() <= LONGEST
-        && !bytes.iter().any(control)
-        && String::from_utf8(bytes.to_vec()).is_ok()
+    bytes.len() as u64 <= LONGEST_TEXT && !has_control(bytes) && str::from_utf8(bytes).is_ok()
+}
+
+fn has_control(bytes: &[u8]) -> bool {
+    bytes.iter().any(|byte| byte.is_ascii_control() && !b"\t\n\x0C\r".contains(byte))
 }
 
 /// Whether bytes are text that holds no NaN and no infinity of f16, bf16, f32, f64 and f8e5m2. The
@@ -51,10 +56,30 @@ pub(crate) fn text_of(beginning: &[u8]) -> Option<String> {
     Some(format!("{what} which begins {shown:?}{more}"))
 }
 
-/// Whether bytes that no reader knows could be numbers: neither zeros, which are padding, nor text.
-pub(crate) fn may_hold_numbers(bytes: &[u8]) -> bool {
-    bytes.iter().any(|&byte| byte != 0) && !is_text(bytes)
+/// Whether a file is text, by [`is_text`] or [`is_plain_text`].
+pub(crate) fn holds_text(source: &dyn ReadAt, is_text: fn(&[u8]) -> bool) -> io::Result<bool> {
+    /// Numbers show in a few bytes, so that nearly no file is read to its end.
+    const FEW: u64 = 512;
+    let length = source.length();
+    Ok(length <= LONGEST_TEXT
+        && !has_control(&read(source, 0..length.min(FEW))?)
+        && is_text(&read(source, 0..length)?))
 }
+
+/// Whether bytes that no reader knows could be numbers: neither zeros, which are padding, nor text.
+pub(crate) fn may_hold_numbers(source: &dyn ReadAt) -> io::Result<bool> {
+    let (mut bytes, length) = (ReadAhead::new(source), source.length());
+    for start in (0..length).step_by(PAGE) {
+        let page = bytes.get(start..(start + PAGE as u64).min(length))?;
+        if page.iter().any(|&byte| byte != 0) {
+            return Ok(!holds_text(source, is_text)?);
+        }
+    }
+    Ok(false)
+}
+
+/// Bytes that are looked at together.
+const PAGE: usize = 4 << 10;
 
 #[cfg(test)]
 mod tests {
@@ -62,8 +87,9 @@ mod tests {
 
     #[test]
     fn padding_and_text_hold_no_numbers() {
-        assert!(!may_hold_numbers(&[0; 1000]) && !may_hold_numbers(b"text\n"));
-        assert!(may_hold_numbers(&[0xFF; 3]));
+        let may = |bytes: &[u8]| may_hold_numbers(&bytes).expect("bytes in memory");
+        assert!(!may(&[0; 10_000]) && !may(b"text\n") && may(&[0xFF; 3]));
+        assert!(may(&[&[0; 9000][..], &[1]].concat()));
     }
 
     #[test]
@@ -74,8 +100,8 @@ mod tests {
         for binary in [&b"\0"[..], b"a\x7F", b"\xFF", b"\x93NUMPY", b"\xC3", b"a\x1B[0m"] {
             assert!(!is_text(binary), "{binary:?}");
         }
-        assert!(is_text(&vec![b' '; LONGEST]));
-        assert!(!is_text(&vec![b' '; LONGEST + 1]));
+        assert!(is_text(&vec![b' '; LONGEST_TEXT as usize]));
+        assert!(!is_text(&vec![b' '; LONGEST_TEXT as usize + 1]));
     }
 
     /// Tests the claim of the documentation of [`is_plain_text`], for all numbers of 16 bits.

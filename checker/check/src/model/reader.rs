@@ -9,7 +9,7 @@ use std::path::Path;
 use super::checksum::Checksum;
 use super::error::Error;
 use super::file_format::FileFormat;
-use super::source::Input;
+use super::source::{Input, ReadAt};
 use super::tensor::Tensor;
 
 /// One row of the table of file formats. Holds everything that depends on the file format.
@@ -17,9 +17,9 @@ pub(crate) struct Reader {
     pub(crate) format: FileFormat,
     /// The endings of the names of such files.
     pub(crate) endings: &'static [&'static str],
-    /// Whether the bytes begin like a file of this format. The first row of the table that returns
-    /// true reads the file.
-    pub(crate) begins: fn(&[u8]) -> bool,
+    /// Whether a file with this beginning is of this format. The first row of the table that
+    /// returns true reads the file.
+    pub(crate) begins: fn(&[u8], &dyn ReadAt) -> bool,
     /// Reads the description of the tensors.
     pub(crate) read: Read,
     /// The names of the shards, if this is the format of an index. A search of a folder does not
@@ -49,23 +49,12 @@ pub(crate) enum Read {
     /// From a header at the beginning, by this function. The second argument is the length of the
     /// file, the third its path, if it lies in a folder of this machine.
     Header(ReadHeader),
-    /// From any part of the file.
-    Whole(fn(Input<'_>) -> Result<Contents, Refused>),
+    /// From any part of the file, by ranges.
+    Anywhere(fn(Input<'_>) -> Result<Contents, Refused>),
 }
 
 /// Reads the description of the tensors from the beginning of a file.
 type ReadHeader = fn(&mut dyn io::Read, u64, Option<&Path>) -> Result<Contents, Refused>;
-
-impl Reader {
-    /// The contents of the bytes of a file.
-    pub(crate) fn contents(&self, input: Input<'_>) -> Result<Contents, Error> {
-        let contents = match self.read {
-            Read::Header(read) => read(&mut &input.bytes[..], input.bytes.len() as u64, input.path),
-            Read::Whole(read) => read(input),
-        };
-        contents.map_err(|error| Error::refused(self.format, error))
-    }
-}
 
 /// The contents of a file.
 #[derive(Default)]
@@ -95,4 +84,4 @@ impl From<Vec<Tensor>> for Contents {
 }
 
 /// Reads the names of the shards in an index.
-pub(crate) type ReadShards = fn(&[u8]) -> Result<Vec<String>, Error>;
+pub(crate) type ReadShards = fn(&dyn ReadAt) -> Result<Vec<String>, Error>;

@@ -1,17 +1,12 @@
 //! Sources of bytes, and the input of a reader.
-#![expect(unsafe_code, reason = "a file is mapped into memory")]
 
 use std::fmt;
 use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
+use std::io;
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-
-#[cfg(unix)]
-use memmap2::UncheckedAdvice;
-use memmap2::{Mmap, MmapOptions};
 
 use super::error::Error;
 use super::file_format::FileFormat;
@@ -42,23 +37,19 @@ pub trait ReadAt: fmt::Debug + Send + Sync {
         None
     }
 
-    /// All bytes as one slice, for formats that have no header at their beginning. Another process
-    /// may change the bytes of a mapped file at any time: copy before validating.
+    /// Tells the source that the header is not at the beginning, so that short ranges all over it
+    /// will be read. The file of a URL is downloaded now.
     ///
     /// # Errors
-    /// [`Error::Io`] if there is no such slice.
-    fn bytes(&self) -> Result<&[u8], Error> {
-        self.in_memory().ok_or_else(|| Error::Io(io::ErrorKind::Unsupported.into()))
+    /// Any error of the source.
+    fn prepare(&self) -> Result<(), Error> {
+        Ok(())
     }
 
     /// How the check best reads these bytes, unless they are in memory.
     fn reads(&self) -> Reads {
         Reads::default()
     }
-
-    /// Tells the source that the check has read this range of [`ReadAt::bytes`]. A mapped file
-    /// gives its memory back. The bytes stay valid: the next access reads the file again.
-    fn release(&self, _range: Range<u64>) {}
 }
 
 /// How to read a source: the default is that of a file.
@@ -81,20 +72,20 @@ impl Default for Reads {
     }
 }
 
-impl ReadAt for &[u8] {
+impl<B: AsRef<[u8]> + fmt::Debug + Send + Sync> ReadAt for B {
     fn length(&self) -> u64 {
-        self.len() as u64
+        self.as_ref().len() as u64
     }
 
     fn read_exact_at(&self, out: &mut [u8], at: u64) -> io::Result<()> {
-        let rest = part(self, at..self.length()).unwrap_or_default();
+        let rest = part(self.as_ref(), at..self.length()).unwrap_or_default();
         let bytes = rest.get(..out.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
         out.copy_from_slice(bytes);
         Ok(())
     }
 
     fn in_memory(&self) -> Option<&[u8]> {
-        Some(self)
+        Some(self.as_ref())
     }
 }
 
@@ -103,43 +94,13 @@ pub(crate) fn part(bytes: &[u8], range: Range<u64>) -> Option<&[u8]> {
     bytes.get(usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?)
 }
 
-/// The smaller of a length in memory and a length of a file.
-pub(crate) fn at_most(most: usize, left: u64) -> usize {
-    usize::try_from(left).map_or(most, |left| left.min(most))
-}
-
-/// Reads bytes in order.
-#[derive(Debug)]
-pub(crate) struct Sequence<'a> {
-    source: &'a dyn ReadAt,
-    at: u64,
-}
-
-impl<'a> Sequence<'a> {
-    /// Begins at byte `at`.
-    pub(crate) fn new(source: &'a dyn ReadAt, at: u64) -> Self {
-        Self { source, at }
-    }
-}
-
-impl Read for Sequence<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let left = self.source.length().saturating_sub(self.at);
-        let count = at_most(out.len(), left);
-        self.source.read_exact_at(&mut out[..count], self.at)?;
-        self.at += count as u64;
-        Ok(count)
-    }
-}
-
-/// A file. Its bytes are read. [`ReadAt::bytes`] maps the file into memory.
+/// A file.
 #[derive(Debug)]
 pub struct Source {
     /// None if the file is opened for each read.
     file: Option<File>,
     metadata: Metadata,
     path: PathBuf,
-    map: OnceLock<Mmap>,
 }
 
 /// Opens a file by its path. An error of the kind [`io::ErrorKind::NotFound`] says that there is no
@@ -215,7 +176,7 @@ impl Source {
             OPEN.fetch_sub(1, Ordering::Relaxed);
         }
         let (file, path) = (kept.then_some(file), path.to_owned());
-        Ok(Self { file, metadata, path, map: OnceLock::new() })
+        Ok(Self { file, metadata, path })
     }
 
     /// An open file without a name. `path` names the origin of its data.
@@ -223,13 +184,7 @@ impl Source {
         let metadata = file.metadata()?;
         OPEN.fetch_add(1, Ordering::Relaxed);
         let (file, path) = (Some(file), path.to_owned());
-        Ok(Self { file, metadata, path, map: OnceLock::new() })
-    }
-
-    /// The path by which the file was opened.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
+        Ok(Self { file, metadata, path })
     }
 
     /// Calls a function with the open file.
@@ -242,17 +197,6 @@ impl Source {
             return Err(io::Error::other("another file took its place during the check"));
         }
         then(&file)
-    }
-
-    fn map(&self, file: &File) -> io::Result<Mmap> {
-        let length = usize::try_from(self.length()).map_err(|_| io::ErrorKind::FileTooLarge)?;
-        // SAFETY: this process only reads the map. Another process may still write to the file,
-        // and no lock that every system honours prevents this. If the other process shortens the
-        // file, a read beyond the new end raises SIGBUS, which ends this process. If it writes, the
-        // bytes change under the reader. No use of the bytes becomes unsound by that: text is
-        // copied before it is checked, offsets are used with a bounds check, and the kernels take
-        // any bits. The help says not to write to files while they are checked.
-        unsafe { MmapOptions::new().len(length).map(file) }
     }
 }
 
@@ -282,31 +226,6 @@ impl ReadAt for Source {
             _ => error,
         })
     }
-
-    fn bytes(&self) -> Result<&[u8], Error> {
-        if let Some(map) = self.map.get() {
-            return Ok(map);
-        }
-        let map = self.with_file(|file| self.map(file)).map_err(Error::Io)?;
-        Ok(self.map.get_or_init(|| map))
-    }
-
-    #[cfg(unix)]
-    fn release(&self, range: Range<u64>) {
-        let inside = range.start <= range.end && range.end <= self.length();
-        if let Some(map) = self.map.get().filter(|_| inside) {
-            // All of a map is in memory.
-            let range = range.start as usize..range.end as usize;
-            // SAFETY: the range is within the map. The map is shared and only read, so its pages
-            // come back from the file with the same bytes, unless another process wrote to the
-            // file: see `map`.
-            let released = unsafe {
-                map.unchecked_advise_range(UncheckedAdvice::DontNeed, range.start, range.len())
-            };
-            // Only advice: without it the pages stay in memory.
-            drop(released);
-        }
-    }
 }
 
 #[cfg(unix)]
@@ -320,18 +239,16 @@ fn read_exact_at(file: &File, out: &mut [u8], at: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, out, at)
 }
 
-/// The text of a file. Bytes that are not UTF-8 become U+FFFD. The text is copied before it is
-/// validated, because another process may write to the mapped file.
+/// The text of a file. Bytes that are not UTF-8 become U+FFFD.
 pub(crate) fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec())
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The input of a reader: the bytes of a file, and the path to the files beside it.
+/// The input of a reader: a file, and the path to the files beside it.
 #[derive(Clone, Copy)]
 pub(crate) struct Input<'a> {
-    /// The whole file.
-    pub(crate) bytes: &'a [u8],
+    /// The file.
+    pub(crate) source: &'a dyn ReadAt,
     /// The path of the file. None for bytes from another source.
     pub(crate) path: Option<&'a Path>,
 }
@@ -365,12 +282,8 @@ pub(crate) fn inside(name: &str) -> Result<(), Error> {
 #[cfg(all(test, unix))]
 mod tests {
     use std::io::Write;
-    use std::sync::Mutex;
 
     use super::*;
-
-    /// Held by each test that opens a file, since the number of open files counts for all.
-    static ALONE: Mutex<()> = Mutex::new(());
 
     /// A file without numbers, of this length.
     fn file(length: usize) -> tempfile::NamedTempFile {
@@ -383,7 +296,6 @@ mod tests {
     /// is closed makes room.
     #[test]
     fn files_that_are_kept_open() {
-        let _alone = ALONE.lock();
         let file = file(1);
         let open = || Source::open(file.path()).expect("it is there");
         for _ in 0..3 {
@@ -394,38 +306,5 @@ mod tests {
             drop(sources);
             assert!(open().file.is_some());
         }
-    }
-
-    /// The memory of a map, in KiB.
-    #[cfg(target_os = "linux")]
-    fn resident(path: &Path) -> usize {
-        let maps = fs::read_to_string("/proc/self/smaps").expect("the maps of this process");
-        let mut lines =
-            maps.lines().skip_while(|line| !line.ends_with(path.to_str().expect("text")));
-        let line = lines.find_map(|line| line.strip_prefix("Rss:")).expect("a map of the file");
-        line.trim_end_matches("kB").trim().parse().expect("a number")
-    }
-
-    /// A map gives its memory back, for a range within the file only.
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn memory_of_a_map() {
-        let _alone = ALONE.lock();
-        const LENGTH: usize = (4 << 20) + 10;
-        let file = file(LENGTH);
-        let source = Source::open(file.path()).expect("it is there");
-        let touch =
-            || source.bytes().expect("a map").iter().map(|&byte| u64::from(byte)).sum::<u64>();
-        let all = |resident: usize| resident * 1024 >= LENGTH;
-        let backwards = Range { start: 10, end: 5 };
-        for (range, is_given_back) in
-            [(0..LENGTH as u64, true), (1..LENGTH as u64 + 1, false), (backwards, false)]
-        {
-            assert_eq!(touch(), LENGTH as u64);
-            assert!(all(resident(file.path())));
-            source.release(range);
-            assert_eq!(resident(file.path()) == 0, is_given_back);
-        }
-        assert_eq!(touch(), LENGTH as u64);
     }
 }

@@ -36,7 +36,7 @@ pub(super) struct Object {
     version: Version,
     /// The bytes at the beginning that have been read.
     head: Mutex<Vec<u8>>,
-    /// The whole object, after a reader has asked for it.
+    /// The whole object, after a reader has asked for ranges all over it.
     whole: OnceLock<Source>,
     /// Held during the download.
     download: Mutex<()>,
@@ -72,19 +72,6 @@ impl fmt::Debug for Object {
 }
 
 impl Object {
-    /// The whole object, in a temporary file.
-    fn downloaded(&self) -> Result<&Source, Error> {
-        if let Some(whole) = self.whole.get() {
-            return Ok(whole);
-        }
-        let _one = lock(&self.download);
-        if let Some(whole) = self.whole.get() {
-            return Ok(whole);
-        }
-        let whole = self.download()?;
-        Ok(self.whole.get_or_init(|| whole))
-    }
-
     /// Requests the beginning of an object. The answer also has its length and version.
     pub(super) fn open(url: &str, options: &Options) -> Result<Self, Error> {
         let remote = |error| Error::Remote { url: url.to_owned(), error };
@@ -225,21 +212,22 @@ impl ReadAt for Object {
     }
 
     fn reads(&self) -> Reads {
-        Reads { step: STEP as usize, gap: 256 << 10, at_once: IN_FLIGHT }
+        let remote = Reads { step: STEP as usize, gap: 256 << 10, at_once: IN_FLIGHT };
+        self.whole.get().map_or(remote, Source::reads)
     }
 
     fn file(&self) -> Option<&FilePath> {
         Some(FilePath::new(&self.url))
     }
 
-    fn release(&self, range: Range<u64>) {
-        if let Some(whole) = self.whole.get() {
-            whole.release(range);
+    /// Downloads the object, since each range takes a request.
+    fn prepare(&self) -> Result<(), Error> {
+        let _one = lock(&self.download);
+        if self.whole.get().is_none() {
+            let whole = self.download()?;
+            self.whole.get_or_init(|| whole);
         }
-    }
-
-    fn bytes(&self) -> Result<&[u8], Error> {
-        self.downloaded()?.bytes()
+        Ok(())
     }
 }
 

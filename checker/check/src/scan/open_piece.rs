@@ -4,20 +4,15 @@
 use std::io::{self, Read};
 use std::ops::Range;
 use std::ptr;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::byte_tally::{ByteKind, ByteTally};
-use super::scanner::{Scanner, Units};
+use super::scanner::{CHUNK, Scanner, Units};
 use super::split::Piece;
 use super::tally::Tally;
 use super::target_tally::{TalliedRange, TargetTally};
 use crate::model::{Content, Data, Error, ReadAt};
 use crate::options::{Asked, Options};
 use crate::sync::for_each;
-
-/// Bytes that are decoded from a mapped file before the memory of the map is given back. Giving it
-/// back walks over the whole map, and other threads then have to read their pages again.
-const RELEASE: usize = 256 << 20;
 
 /// A piece, with the open file that its bytes come from.
 #[derive(Clone, Copy)]
@@ -55,7 +50,7 @@ impl<'a> OpenPiece<'a> {
 
     /// Scans the piece. `window` is the part of the file that holds its bytes, with the offset
     /// of the part, if it was read before.
-    fn scan(
+    pub(super) fn scan(
         &self,
         window: Option<(&[u8], u64)>,
         scanner: &mut Scanner,
@@ -112,9 +107,9 @@ impl<'a> OpenPiece<'a> {
             }
             Whole::Tensor(content, Data::Decoded(decode)) => {
                 let failed = |error| Error::Decode { tensor: self.name.to_owned(), error };
-                let mut stream = decode.open(source.bytes()?).map_err(failed)?;
+                let mut stream = decode.open(*source).map_err(failed)?;
                 let units = self.units(content);
-                let tally = scanner.stream(&mut stream, piece.length, units, options)?;
+                let tally = scanner.stream(&mut stream, piece.length, CHUNK, units, options)?;
                 // Some decoders verify a checksum at their end.
                 match stream.read(&mut [0]).map_err(failed)? {
                     0 => Ok(tally),
@@ -122,9 +117,7 @@ impl<'a> OpenPiece<'a> {
                 }
             }
             // Bytes of a file.
-            Whole::Tensor(_, Data::Input(_) | Data::Other { .. }) | Whole::Checksum(..) => {
-                Ok(Tally::default())
-            }
+            Whole::Tensor(..) | Whole::Checksum(..) => Ok(Tally::default()),
         }
     }
 }
@@ -142,7 +135,6 @@ pub(crate) fn run<'a, E: From<Error> + Send>(
     done: impl Fn(usize, TargetTally) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
     let (groups, at_once) = groups(count, &open);
-    let decoded = AtomicUsize::new(0);
     let worker = || (Scanner::new(Asked::default()), Vec::new());
     // More threads than cores, if these wait most of the time.
     let threads = options.threads().max(at_once);
@@ -151,7 +143,7 @@ pub(crate) fn run<'a, E: From<Error> + Send>(
         for index in group.clone() {
             let piece = open(index);
             scanner.count(piece.asked);
-            done(index, scan_and_release(&piece, window, scanner, &decoded, options)?)?;
+            done(index, piece.scan(window, scanner, options)?)?;
         }
         Ok(())
     })
@@ -204,91 +196,4 @@ fn window<'a, 'b>(
         .read_exact_at(buffer, start.start)
         .map_err(|error| Error::of_read(error, || first.name.to_owned()))?;
     Ok(Some((buffer, start.start)))
-}
-
-/// Scans a piece. Also counts the bytes decoded from the map, and gives its memory back from
-/// time to time.
-pub(super) fn scan_and_release(
-    open: &OpenPiece<'_>,
-    window: Option<(&[u8], u64)>,
-    scanner: &mut Scanner,
-    all: &AtomicUsize,
-    options: &Options,
-) -> Result<TargetTally, Error> {
-    let tally = open.scan(window, scanner, options);
-    if matches!(open.whole, Whole::Tensor(_, Data::Decoded(_))) {
-        let decoded = open.piece.length as usize;
-        let before = all.fetch_add(decoded, Ordering::Relaxed);
-        // The sum may wrap around. Then the memory is given back a little earlier or later.
-        if before / RELEASE != before.wrapping_add(decoded) / RELEASE {
-            open.source.release(0..open.source.length());
-        }
-    }
-    tally
-}
-
-#[cfg(test)]
-mod tests {
-    use nonfinite::Format;
-
-    use super::*;
-    use crate::model::{ByteOrder, Decode};
-    use crate::scan::Target;
-
-    /// A map. Counts how often it was released as a whole.
-    #[derive(Debug, Default)]
-    struct Map {
-        released: AtomicUsize,
-    }
-
-    impl ReadAt for Map {
-        fn length(&self) -> u64 {
-            1000
-        }
-
-        fn read_exact_at(&self, _: &mut [u8], _: u64) -> io::Result<()> {
-            Err(io::ErrorKind::Unsupported.into())
-        }
-
-        fn in_memory(&self) -> Option<&[u8]> {
-            Some(&[0; 1000])
-        }
-
-        fn release(&self, range: Range<u64>) {
-            assert_eq!(range, 0..1000);
-            self.released.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    /// Data of 64 MiB that cannot be decoded.
-    struct Broken;
-
-    impl Decode for Broken {
-        fn length(&self) -> u64 {
-            64 << 20
-        }
-
-        fn open<'a>(&'a self, _: &'a [u8]) -> io::Result<Box<dyn Read + 'a>> {
-            Err(io::ErrorKind::InvalidData.into())
-        }
-    }
-
-    /// A map that is decoded gives its memory back, but not after each piece.
-    #[test]
-    fn maps_are_released() {
-        let content = Content::Floats { format: Format::F32, parts: 1, order: ByteOrder::NATIVE };
-        let (data, options) = (Data::Decoded(Box::new(Broken)), Options::default());
-        for (pieces, expected) in [(3, 0), (4, 1), (7, 1), (8, 2)] {
-            let (map, decoded) = (Map::default(), AtomicUsize::new(0));
-            let piece = Piece { of: Target::Tensor(0), start: 0, length: 64 << 20 };
-            let whole = Whole::Tensor(&content, &data);
-            let (asked, kind) = Default::default();
-            let open = OpenPiece { piece, source: &map, name: "", whole, asked, kind };
-            for _ in 0..pieces {
-                let mut scanner = Scanner::new(asked);
-                assert!(scan_and_release(&open, None, &mut scanner, &decoded, &options).is_err());
-            }
-            assert_eq!(map.released.into_inner(), expected, "{pieces} pieces");
-        }
-    }
 }

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::mem::take;
-use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
 
 use super::byte_tally::{ByteKind, ByteTally};
-use super::open_piece::{OpenPiece, Whole, run, scan_and_release};
-use super::scanner::Scanner;
+use super::open_piece::{OpenPiece, Whole, run};
 use super::split::{Piece, Target, split};
 use super::tally::Tally;
 use super::target_tally::{TalliedRange, TargetTally, add};
@@ -155,7 +153,7 @@ pub(crate) fn scan(
 }
 
 /// A piece of a tensor, with its open file.
-fn open_piece<'a>(
+pub(super) fn open_piece<'a>(
     source: &'a dyn ReadAt,
     tensor: &'a Tensor,
     piece: Piece,
@@ -164,23 +162,6 @@ fn open_piece<'a>(
     let name = tensor.name.as_deref().unwrap_or_default();
     let whole = Whole::Tensor(&tensor.content, &tensor.data);
     OpenPiece { piece, source, name, whole, asked, kind: ByteKind::Other }
-}
-
-/// Scans a piece of a tensor, with this scanner only. `decoded` counts the bytes that were
-/// decoded since the memory of the map was given back.
-///
-/// # Errors
-/// As [`scan`].
-pub(super) fn scan_again(
-    source: &dyn ReadAt,
-    tensor: &Tensor,
-    piece: Piece,
-    scanner: &mut Scanner,
-    decoded: &AtomicUsize,
-    options: &Options,
-) -> Result<(), Error> {
-    let open = open_piece(source, tensor, piece, options.asked());
-    scan_and_release(&open, None, scanner, decoded, options).map(drop)
 }
 
 /// The offset of a piece in the file. The maximum if the piece is not in the file.

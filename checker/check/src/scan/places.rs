@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicUsize;
 
 use nonfinite::Predicate;
 
 use super::action::{Action, Marks};
-use super::pieces::{TensorTallies, scan_again};
+use super::pieces::{TensorTallies, open_piece};
 use super::scanner::Scanner;
 use super::split::{Piece, Target};
 use super::tally::Tally;
@@ -83,13 +82,12 @@ fn at_once(
         parts.extend(bad.pieces.chunks(length).map(|pieces| (at, pieces)));
     }
     let found: Vec<Mutex<Option<Collector>>> = bad.iter().map(|_| Mutex::default()).collect();
-    let decoded = AtomicUsize::new(0);
     for_each(
         &parts,
         threads,
         || (),
         |(), (at, pieces)| {
-            let Some(collector) = bad[*at].1.collect(source, pieces, &decoded, options)? else {
+            let Some(collector) = bad[*at].1.collect(source, pieces, options)? else {
                 return Ok(());
             };
             let mut found = lock(&found[*at]);
@@ -154,7 +152,6 @@ impl<'a> Bad<'a> {
         &self,
         source: &dyn ReadAt,
         pieces: &[(Piece, Option<Tally>)],
-        decoded: &AtomicUsize,
         options: &Options,
     ) -> Result<Option<Collector>, Error> {
         let Some(marks) = self.marks(options) else { return Ok(None) };
@@ -173,7 +170,8 @@ impl<'a> Bad<'a> {
                     options.advance(piece.length)?;
                 }
                 _ => {
-                    scan_again(source, self.tensor, *piece, &mut scanner, decoded, options)?;
+                    let open = open_piece(source, self.tensor, *piece, options.asked());
+                    open.scan(None, &mut scanner, options)?;
                 }
             }
         }

@@ -9,12 +9,12 @@ use nonfinite::Format;
 use super::action::Action;
 use super::byte_tally::{ByteKind, ByteTally};
 use super::tally::Tally;
-use crate::model::source::{Sequence, at_most, part};
+use crate::model::ranges::{ReadAhead, Stream, at_most, read};
 use crate::model::{Blocks, ByteOrder, Content, Error, ReadAt, span, swap_bytes};
 use crate::options::{Asked, Options};
 
 /// Bytes that are prepared (decoded, swapped, gathered) at a time. This many stay in a near cache.
-const CHUNK: usize = 64 << 10;
+pub(super) const CHUNK: usize = 64 << 10;
 
 /// Whole units of a tensor.
 #[derive(Clone, Copy)]
@@ -144,19 +144,9 @@ impl Scanner {
         Ok(())
     }
 
-    /// Scans the next `length` bytes of a stream.
+    /// Scans the next `length` bytes of a stream, at most `most` of them at a time, unless a unit
+    /// is longer.
     pub(super) fn stream(
-        &mut self,
-        stream: &mut dyn Read,
-        length: u64,
-        of: Units<'_>,
-        options: &Options,
-    ) -> Result<Tally, Error> {
-        self.chunks(stream, length, CHUNK, of, options)
-    }
-
-    /// Like [`Scanner::stream`], with chunks of at most `most` bytes, unless a unit is longer.
-    fn chunks(
         &mut self,
         stream: &mut dyn Read,
         length: u64,
@@ -191,14 +181,15 @@ impl Scanner {
         of: Units<'_>,
         options: &Options,
     ) -> Result<Tally, Error> {
-        let Some(bytes) = source.in_memory() else {
-            let mut stream = Sequence::new(source, range.start);
-            return self.chunks(&mut stream, span(&range), source.reads().step, of, options);
-        };
+        if source.in_memory().is_none() {
+            let (length, step) = (span(&range), source.reads().step);
+            let mut stream = Stream::new(ReadAhead::new(source), range);
+            return self.stream(&mut stream, length, step, of, options);
+        }
         let mut tally = Tally::default();
-        self.bytes(within(bytes, range.clone())?, of.content, of.first, &mut tally)?;
-        options.advance(span(&range))?;
-        source.release(range);
+        let bytes = read(source, range).map_err(Error::Io)?;
+        self.bytes(&bytes, of.content, of.first, &mut tally)?;
+        options.advance(bytes.len() as u64)?;
         Ok(tally)
     }
 
@@ -212,8 +203,8 @@ impl Scanner {
         options: &Options,
     ) -> Result<Hasher, Error> {
         let mut hasher = Hasher::new();
-        if let Some(bytes) = source.in_memory() {
-            hasher.update(within(bytes, range)?);
+        if source.in_memory().is_some() {
+            hasher.update(&read(source, range).map_err(Error::Io)?);
             options.advance(0)?;
             return Ok(hasher);
         }
@@ -229,11 +220,6 @@ impl Scanner {
         }
         Ok(hasher)
     }
-}
-
-/// The bytes in a range of a source that is in memory.
-fn within(bytes: &[u8], range: Range<u64>) -> Result<&[u8], Error> {
-    part(bytes, range).ok_or_else(|| Error::Io(io::ErrorKind::UnexpectedEof.into()))
 }
 
 /// Fills a chunk with the next bytes of data. `left` is the number of bytes that are still to come.
@@ -295,7 +281,7 @@ mod tests {
             let options = Options::default();
             let mut stream = Interrupted { rest: &bytes, is_next: false };
             let mut scanner = Scanner::new(options.asked());
-            scanner.stream(&mut stream, length as u64, units(&f32s(), 0), &options)
+            scanner.stream(&mut stream, length as u64, CHUNK, units(&f32s(), 0), &options)
         };
         scan(length).expect("all is there");
         for missing in [1, 2, 41, CHUNK, CHUNK + 40, CHUNK + 41, length - 1, length] {

@@ -50,7 +50,7 @@ pub fn check_pieces(pieces: &[PlannedPiece], options: &Options) -> Result<Tallie
     let wholes = wholes.collect::<Result<Vec<_>, Error>>()?;
     let mut cuts = Vec::new();
     for (index, piece) in pieces.iter().enumerate() {
-        let step = files[&*piece.file].source.reads().step;
+        let step = files[&*piece.file].source.reads().step as u64;
         cuts.extend(cut(piece, step).map(|cut| (index, cut)));
     }
     let open = |index: usize| {
@@ -94,13 +94,11 @@ fn whole<'a>(piece: &'a PlannedPiece, file: &'a File, input: &'a Data) -> Result
 }
 
 /// Cuts a piece into those that are read in one go.
-fn cut(piece: &PlannedPiece, step: usize) -> impl Iterator<Item = scan::Piece> {
+fn cut(piece: &PlannedPiece, step: u64) -> impl Iterator<Item = scan::Piece> {
     let of = piece.of;
     let unit = piece.content.as_ref().map_or(1, Content::unit) as u64;
     let (at, length, step) = match piece.place {
-        PieceData::Bytes { start, end, at } => {
-            (at, end - start, (step as u64 / unit).max(1) * unit)
-        }
+        PieceData::Bytes { start, end, at } => (at, end - start, (step / unit).max(1) * unit),
         PieceData::Read { at, length, .. } => (at, length, u64::MAX),
     };
     let starts = (0..length.max(1).div_ceil(step)).map(move |index| index * step);

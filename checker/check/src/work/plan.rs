@@ -161,9 +161,8 @@ fn path(source: &dyn ReadAt) -> Result<String, Error> {
 impl PieceData {
     /// A piece of data that begins at byte `first` of the file.
     fn of_bytes(first: u64, piece: &scan::Piece) -> Self {
-        let at = piece.start;
-        let start = first + at;
-        Self::Bytes { start, end: start + piece.length, at }
+        let start = first + piece.start;
+        Self::Bytes { start, end: start + piece.length, at: piece.start }
     }
 }
 

@@ -7,8 +7,7 @@ use tempfile::TempDir;
 
 /// An empty folder in the build folder, removed at the end of the test.
 ///
-/// No other process uses its name. Two processes with one name would write to the same files, and
-/// a process that shortens a file ends the other with SIGBUS if that one has the file mapped.
+/// No other process uses its name: two processes with one name would write to the same files.
 pub(crate) struct Folder(TempDir);
 
 pub(crate) fn folder(name: &str) -> Folder {

@@ -49,6 +49,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use nonfinite_check::{FileFormat, Observer, Options, Report, check_bytes};
 
 use crate::pieces::assert_same_in_pieces;
+use crate::sources::assert_same_by_ranges;
 
 /// Adds up what is announced and what is done. Stops the work after more than `most` bytes.
 #[derive(Debug)]
@@ -104,6 +105,7 @@ fn report_with(bytes: &[u8], format: FileFormat, options: &Options) -> Report {
 /// The file is refused with this message.
 #[track_caller]
 fn refused(bytes: &[u8], format: FileFormat, message: &str) {
+    assert_same_by_ranges(bytes);
     match check_bytes(bytes, format, &Options::default()) {
         Ok(report) => panic!("{message}: accepted with {} tensors", report.tensors.len()),
         Err(error) => assert!(error.to_string().contains(message), "{message:?} is not in {error}"),

@@ -39,7 +39,7 @@ fn observers_see_all_bytes() {
         let counter = Counter::new(u64::MAX);
         let options = Options { observer: Some(counter.clone()), ..Options::default() };
         let report = report_with(&bytes, format, &options);
-        let expected: u64 = report.tensors.iter().map(|tensor| tensor.bytes as u64).sum();
+        let expected: u64 = report.tensors.iter().map(|tensor| tensor.bytes).sum();
         assert_eq!(counter.seen(), [expected; 2]);
     }
 }

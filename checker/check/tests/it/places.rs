@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use nonfinite_check::{AxisPlaces, FileFormat, Lit, Map, Options, Places, Report};
+use nonfinite_check::{AxisPlaces, FileFormat, Lit, Map, Options, Places, Report, Steps};
 
 use crate::report_with;
 use crate::write::{Entry, gguf, npy, safetensors};
@@ -69,10 +69,9 @@ fn lit(shape: &[usize], bad: &[Vec<usize>], map: &Map) -> Vec<Lit> {
     for coordinate in bad {
         let leading = shape.iter().zip(coordinate).take(rank.saturating_sub(2));
         let group = leading.fold(0, |group, (extent, index)| group * extent + index);
-        let [group, row, column] =
-            [(group, map.groups), (at(coordinate, 2), map.rows), (at(coordinate, 1), map.columns)]
-                .map(|(index, steps)| index / steps.step as usize);
-        counts[(group * map.rows.count() + row) * map.columns.count() + column] += 1;
+        let of = |index: usize, steps: Steps| index / steps.step as usize;
+        let cell = of(group, map.groups) * map.rows.count() + of(at(coordinate, 2), map.rows);
+        counts[cell * map.columns.count() + of(at(coordinate, 1), map.columns)] += 1;
     }
     let lit = (0..).zip(counts).filter(|(_, elements)| *elements > 0);
     lit.map(|(cell, elements)| Lit { cell, elements }).collect()

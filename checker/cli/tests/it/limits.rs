@@ -25,6 +25,11 @@ fn limited(kib: usize, arguments: &str, path: &Path) -> Run {
     command.expect("a shell starts").into()
 }
 
+/// A number of a protocol buffer, in five bytes.
+fn varint(number: u64) -> [u8; 5] {
+    [0, 7, 14, 21, 28].map(|shift| (number >> shift) as u8 & 0x7F | u8::from(shift < 28) << 7)
+}
+
 /// What the command takes for itself, in KiB of addresses.
 const ITSELF: usize = 65_536;
 
@@ -43,11 +48,10 @@ fn memory_of_many_tensors() {
         [&[0x2A, tensor.len() as u8], &tensor[..]].concat()
     });
     let graph: Vec<u8> = of_onnx.collect();
-    let length = [0, 7, 14, 21].map(|shift| (graph.len() >> shift) as u8 | 0x80);
     for path in [
         file("x.safetensors", &safetensors(&of.collect::<Vec<_>>())),
         file("x.gguf", &gguf(&of_gguf.collect::<Vec<_>>(), false, &[])),
-        file("x.onnx", &[b"\x08\x08\x3A", &length[..], &[0], &graph].concat()),
+        file("x.onnx", &[b"\x08\x08\x3A", &varint(graph.len() as u64)[..], &graph].concat()),
     ] {
         for (command, status) in [("check", 0), ("lint", 1)] {
             let run = limited(ITSELF + COUNT, command, &path);
@@ -63,7 +67,11 @@ fn less_memory_than_the_file() {
         format!(r#"{{"x":{{"dtype":"BF16","shape":[{}],"data_offsets":[0,{GIB}]}}}}"#, GIB / 2);
     let shape = [GIB as usize / 4];
     let of_gguf = Entry { name: "x", kind: 0, shape: &shape, data: &[] };
+    // The lengths of the graph, of the tensor, of its only axis and of its data.
+    let [graph, tensor, axis, data] = [GIB + 20, GIB + 14, GIB / 4, GIB].map(varint);
+    let of_onnx = [&[8, 8, 0x3A][..], &graph, &[0x2A], &tensor, &[8], &axis, &[16, 1, 0x4A], &data];
     let files = [
+        sparse("limit.onnx", &of_onnx.concat(), GIB),
         sparse("limit.npy", &npy("<f4", &shape, false, &[]), GIB),
         sparse("limit.safetensors", &safetensors_text(&header, &[]), GIB),
         sparse("limit.gguf", &gguf(&[of_gguf], false, &[]), GIB),

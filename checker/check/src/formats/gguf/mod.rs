@@ -36,7 +36,7 @@ impl FileFormat {
 pub(super) static READER: Reader = Reader {
     format: FileFormat::GGUF,
     endings: &[".gguf"],
-    begins: |bytes| bytes.starts_with(MAGIC),
+    begins: |bytes, _| bytes.starts_with(MAGIC),
     read: Read::Header(read),
     shards: None,
 };

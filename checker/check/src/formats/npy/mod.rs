@@ -27,7 +27,7 @@ impl FileFormat {
 pub(super) static READER: Reader = Reader {
     format: FileFormat::NPY,
     endings: &[".npy"],
-    begins: |bytes| bytes.starts_with(MAGIC),
+    begins: |bytes, _| bytes.starts_with(MAGIC),
     read: Read::Header(|stream, length, _| read(stream, length).map(Contents::from)),
     shards: None,
 };
@@ -82,10 +82,8 @@ pub(crate) fn read_header(stream: &mut dyn io::Read) -> Result<Vec<u8>, Error> {
     let mut header = Vec::new();
     let mut read = |header: &mut Vec<u8>, count: u64| {
         let more = stream.take(count).read_to_end(header);
-        more.map_or_else(
-            |error| Err(bad(format!("the .npy header cannot be read: {error}"))),
-            |count| Ok(count as u64),
-        )
+        more.map(|count| count as u64)
+            .map_err(|error| bad(format!("the .npy header cannot be read: {error}")))
     };
     read(&mut header, MAGIC.len() as u64 + 2)?;
     let version = header.strip_prefix(MAGIC).ok_or(Error::Magic)?;

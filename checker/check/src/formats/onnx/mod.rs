@@ -15,9 +15,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) use self::quantised::Quantised;
-use crate::containers::protobuf::{Fields, Malformed, Value};
+use crate::containers::protobuf::{Fields, File, Malformed, Value};
+use crate::formats::beginning;
 use crate::model::reader::{Read, Reader, Refused, truncated};
-use crate::model::{Content, FileFormat, Input, ReadAt, Tensor, source};
+use crate::model::{Content, FileFormat, Input, ReadAt, Tensor};
 
 impl FileFormat {
     /// ONNX; see [`onnx`](crate::formats::onnx).
@@ -28,13 +29,13 @@ pub(super) static READER: Reader = Reader {
     format: FileFormat::ONNX,
     endings: &[".onnx"],
     begins,
-    read: Read::Whole(|input| Ok(tensors(input)?.into())),
+    read: Read::Anywhere(|input| Ok(tensors(input)?.into())),
     shards: None,
 };
 
 /// Whether a file begins as a model does: with the IR version, a small number, and then the
 /// producer, the graph or the opsets.
-fn begins(bytes: &[u8]) -> bool {
+fn begins(bytes: &[u8], _: &dyn ReadAt) -> bool {
     matches!(bytes, [0x08, 1..=0x7F, 0x12 | 0x3A | 0x42, ..])
 }
 
@@ -45,7 +46,7 @@ const MAX_TENSORS: usize = 1 << 20;
 
 /// The most bytes of names for each byte of the model. Names grow with nesting: a name begins with
 /// the names of all graphs around it.
-const MAX_NAMES: usize = 16;
+const MAX_NAMES: u64 = 16;
 
 /// The most bytes of all tensors together, for each byte of the files. More means that many tensors
 /// share the same external data, and the check would take hours.
@@ -57,13 +58,15 @@ fn bad(why: impl fmt::Display) -> Refused {
 
 /// The tensors of a model.
 fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Refused> {
-    let mut walk = Walk { input, sources: HashMap::new(), tensors: Vec::new(), names: 0 };
+    let (file, length) = (File::new(input.source), input.source.length());
+    let mut walk =
+        Walk { input, file: &file, sources: HashMap::new(), tensors: Vec::new(), names: 0 };
     let mut has_graph = false;
     let mut largest = 0;
-    let mut fields = Fields::new(input.bytes, 0..input.bytes.len() as u64);
+    let mut fields = Fields::new(&file, 0..length);
     while let Some(field) = fields.next() {
         let (number, value) = field.map_err(|malformed| match fields.end {
-            Some(end) => truncated(input.bytes.len() as u64, end, malformed).into(),
+            Some(end) => truncated(length, end, malformed).into(),
             None => Refused::from(malformed),
         })?;
         largest = largest.max(number);
@@ -80,7 +83,7 @@ fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Refused> {
     if !has_graph {
         // Messages of other tools that begin as ONNX's does: a version, and then field 2.
         let what = match largest {
-            2 if input.bytes.starts_with(b"\x08\x01") => "a SavedModel of TensorFlow",
+            2 if beginning(input.source)?.starts_with(b"\x08\x01") => "a SavedModel of TensorFlow",
             // Each type of model is a field from 200 on.
             200.. => "a Core ML model",
             _ => return Err("not an ONNX model: it has no graph".into()),
@@ -88,8 +91,7 @@ fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Refused> {
         return Err(format!("{what}, no ONNX model: this format is not read").into());
     }
     let files = walk.sources.values().map(|source| source.length());
-    let limit =
-        files.fold(input.bytes.len() as u64, u64::saturating_add).saturating_mul(MAX_SHARING);
+    let limit = files.fold(length, u64::saturating_add).saturating_mul(MAX_SHARING);
     let lengths = walk.tensors.iter().map(|tensor| tensor.data.length());
     if lengths.fold(0, u64::saturating_add) > limit {
         return Err(bad(format_args!("tensors refer to more than {MAX_SHARING} times its files")));
@@ -97,43 +99,45 @@ fn tensors(input: Input<'_>) -> Result<Vec<Tensor>, Refused> {
     Ok(walk.tensors)
 }
 
-struct Walk<'a> {
+struct Walk<'w, 'a> {
     input: Input<'a>,
+    file: &'w File<'a>,
     /// Files of external data, each opened once.
     sources: HashMap<String, Arc<dyn ReadAt>>,
     tensors: Vec<Tensor>,
     /// Bytes of the names of the tensors.
-    names: usize,
+    names: u64,
 }
 
-/// A field of a message that is a message, text or bytes: its number and its bytes.
-type BytesField = Result<(u64, Range<u64>), Malformed>;
+/// The fields of a message that are messages, text or bytes: their numbers and their places. They
+/// are not collected: a hostile model can have millions of empty ones.
+fn parts<'w, 'a>(
+    file: &'w File<'a>,
+    message: Range<u64>,
+) -> impl Iterator<Item = Result<(u64, Range<u64>), Malformed>> + use<'w, 'a> {
+    Fields::new(file, message).filter_map(|field| match field {
+        Ok((number, Value::Bytes(range))) => Some(Ok((number, range))),
+        Ok((_, Value::Varint(_) | Value::Fixed(_))) => None,
+        Err(malformed) => Some(Err(malformed)),
+    })
+}
 
-impl<'a> Walk<'a> {
-    fn text(&self, range: Range<u64>) -> String {
-        source::text(source::part(self.input.bytes, range).unwrap_or_default())
-    }
-
-    /// The fields of a message that are messages, text or bytes. They are not collected: a hostile
-    /// model can have millions of empty ones.
-    fn parts(&self, message: Range<u64>) -> impl Iterator<Item = BytesField> + use<'a> {
-        Fields::new(self.input.bytes, message).filter_map(|field| match field {
-            Ok((number, Value::Bytes(range))) => Some(Ok((number, range))),
-            Ok((_, Value::Varint(_) | Value::Fixed(_))) => None,
-            Err(malformed) => Some(Err(malformed)),
-        })
-    }
-
-    /// The first text of this field that is not empty.
-    fn text_of(&self, message: Range<u64>, wanted: u64) -> Result<Option<String>, Malformed> {
-        let mut found = None;
-        for part in self.parts(message) {
+impl Walk<'_, '_> {
+    /// The first text of each of these fields that is not empty.
+    fn firsts<const N: usize>(
+        &self,
+        message: Range<u64>,
+        wanted: [u64; N],
+    ) -> Result<[Option<Range<u64>>; N], Malformed> {
+        let mut found = [const { None }; N];
+        for part in parts(self.file, message) {
             let (number, range) = part?;
-            if number == wanted && !range.is_empty() {
-                found.get_or_insert(range);
+            let place = wanted.iter().position(|&wanted| wanted == number);
+            if let Some(place) = place.filter(|_| !range.is_empty()) {
+                found[place].get_or_insert(range);
             }
         }
-        Ok(found.map(|range| self.text(range)))
+        Ok(found)
     }
 
     /// GraphProto. `prefix` is the path of the graph around this one.
@@ -141,7 +145,7 @@ impl<'a> Walk<'a> {
         if depth > MAX_DEPTH {
             return Err(bad(format_args!("more than {MAX_DEPTH} graphs within graphs")));
         }
-        for part in self.parts(graph) {
+        for part in parts(self.file, graph) {
             match part? {
                 (1, range) => self.node(range, prefix, depth)?,
                 (5, range) => self.tensor(range, prefix, None)?,
@@ -154,7 +158,7 @@ impl<'a> Walk<'a> {
 
     /// TrainingInfoProto: two graphs.
     fn training(&mut self, training: Range<u64>) -> Result<(), Refused> {
-        for part in self.parts(training) {
+        for part in parts(self.file, training) {
             match part? {
                 (1, range) => self.graph(range, "training.initialization/", 1)?,
                 (2, range) => self.graph(range, "training.algorithm/", 1)?,
@@ -166,9 +170,10 @@ impl<'a> Walk<'a> {
 
     /// FunctionProto: nodes, and defaults of attributes.
     fn function(&mut self, function: Range<u64>) -> Result<(), Refused> {
-        let name = self.text_of(function.clone(), 1)?;
+        let [name] = self.firsts(function.clone(), [1])?;
+        let name = name.map(|name| self.file.text(name)).transpose()?;
         let prefix = name.map_or_else(String::new, |name| format!("{name}/"));
-        for part in self.parts(function) {
+        for part in parts(self.file, function) {
             match part? {
                 (7, range) => self.node(range, &prefix, 1)?,
                 (11, range) => self.attribute(range, &prefix, "", false, 1)?,
@@ -180,13 +185,11 @@ impl<'a> Walk<'a> {
 
     /// NodeProto. Its tensors get the name of its first output, or else the name of the node.
     fn node(&mut self, node: Range<u64>, prefix: &str, depth: usize) -> Result<(), Refused> {
-        let operator = self.text_of(node.clone(), 4)?.unwrap_or_default();
-        let name = match self.text_of(node.clone(), 2)? {
-            Some(output) => Some(output),
-            None => self.text_of(node.clone(), 3)?,
-        };
-        let name = name.unwrap_or_else(|| operator.clone());
-        for part in self.parts(node) {
+        let [operator, output, name] = self.firsts(node.clone(), [4, 2, 3])?;
+        let text = |range: Option<_>| range.map(|range| self.file.text(range)).transpose();
+        let operator = text(operator)?.unwrap_or_default();
+        let name = text(output.or(name))?.unwrap_or_else(|| operator.clone());
+        for part in parts(self.file, node) {
             if let (5, range) = part? {
                 self.attribute(range, prefix, &name, operator == "Constant", depth)?;
             }
@@ -207,11 +210,11 @@ impl<'a> Walk<'a> {
         let mut name = String::new();
         let (mut float, mut floats) = (tensor::Numbers::default(), tensor::Numbers::default());
         let (mut value, mut sparse_value) = (None, None);
-        for field in Fields::new(self.input.bytes, attribute.clone()) {
+        for field in Fields::new(self.file, attribute.clone()) {
             match field? {
-                (1, Value::Bytes(range)) => name = self.text(range),
-                (2, Value::Fixed(range)) => float.push(self.input.bytes, Value::Fixed(range)),
-                (7, value) => floats.push(self.input.bytes, value),
+                (1, Value::Bytes(range)) => name = self.file.text(range)?,
+                (2, Value::Fixed(range)) => float.push(self.file, Value::Fixed(range))?,
+                (7, value) => floats.push(self.file, value)?,
                 (5, Value::Bytes(range)) => once(&mut value, range)?,
                 (22, Value::Bytes(range)) => once(&mut sparse_value, range)?,
                 _ => {}
@@ -228,7 +231,7 @@ impl<'a> Walk<'a> {
                 self.add(tensor)?;
             }
         }
-        for part in self.parts(attribute) {
+        for part in parts(self.file, attribute) {
             match part? {
                 (5 | 10, range) => self.tensor(range, "", Some(&label))?,
                 (22 | 23, range) => self.sparse(range, "", Some(&label))?,
@@ -247,7 +250,7 @@ impl<'a> Walk<'a> {
         label: Option<&str>,
     ) -> Result<(), Refused> {
         let (mut values, mut indices) = (None, None);
-        for part in self.parts(sparse) {
+        for part in parts(self.file, sparse) {
             match part? {
                 (1, range) => once(&mut values, range)?,
                 (2, range) => once(&mut indices, range)?,
@@ -271,12 +274,13 @@ impl<'a> Walk<'a> {
         prefix: &str,
         label: Option<&str>,
     ) -> Result<(), Refused> {
-        let mut proto = tensor::Proto::read(self.input.bytes, range)?;
+        let mut proto = tensor::Proto::read(self.file, range)?;
         proto.name = match label {
             Some(label) => label.to_owned(),
             None => format!("{prefix}{}", proto.name),
         };
-        let tensor = proto.tensor(&mut |name: &str| self.open(name))?;
+        let file = self.file;
+        let tensor = proto.tensor(file, &mut |name: &str| self.open(name))?;
         self.add(tensor)
     }
 
@@ -294,8 +298,8 @@ impl<'a> Walk<'a> {
         if self.tensors.len() == MAX_TENSORS {
             return Err(bad(format_args!("more than {MAX_TENSORS} tensors")));
         }
-        self.names += tensor.label().len();
-        if self.names > self.input.bytes.len().saturating_mul(MAX_NAMES) {
+        self.names += tensor.label().len() as u64;
+        if self.names > self.input.source.length().saturating_mul(MAX_NAMES) {
             return Err(bad(format_args!("names of more than {MAX_NAMES} times the model")));
         }
         self.tensors.push(tensor);

@@ -3,8 +3,9 @@
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
-use crate::containers::protobuf::{Fields, Malformed, Value};
-use crate::model::source;
+use super::parts;
+use crate::containers::protobuf::{File, Malformed};
+use crate::model::{ReadAt, source};
 
 /// The operators that take quantised tensors, with the numbers of the inputs that are codes and of
 /// those that are scales. Sources: the standard, and the contributed operators of onnxruntime.
@@ -34,19 +35,48 @@ pub(crate) struct Quantised {
 impl Quantised {
     /// # Errors
     /// [`Malformed`], which the reader of the model finds first.
-    pub(crate) fn of(model: &[u8]) -> Result<Self, Malformed> {
-        let mut found = Self::default();
-        for graph in bytes(model, 0..model.len() as u64, 7) {
-            let graph = graph?;
-            found.missing = missing(model, &graph)?;
-            for node in bytes(model, graph, 1) {
-                let node = node?;
-                let operator = bytes(model, node.clone(), 4).last().transpose()?;
-                let operator = operator.map(|range| source::text(bytes_of(model, range)));
+    pub(crate) fn of(model: &dyn ReadAt) -> Result<Self, Malformed> {
+        let (mut found, file) = (Self::default(), File::new(model));
+        for graph in bytes(&file, 0..model.length(), 7) {
+            // What initialisers, inputs of the graph and nodes make. An empty name is an input that
+            // is left out.
+            let (mut made, mut nodes) = (HashSet::from([Vec::new()]), Vec::new());
+            let mut make = |message, name| {
+                bytes(&file, message, name).try_for_each(|name| {
+                    made.insert(file.see(name?, <[u8]>::to_vec)?);
+                    Ok(())
+                })
+            };
+            for part in parts(&file, graph?) {
+                match part? {
+                    (1, node) => {
+                        nodes.push(node.clone());
+                        make(node, 2)?;
+                    }
+                    (5, tensor) => make(tensor, 8)?,
+                    (11, input) => make(input, 1)?,
+                    (15, sparse) => {
+                        for values in bytes(&file, sparse, 1) {
+                            make(values?, 8)?;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            found.missing = None;
+            for node in nodes {
+                let operator = bytes(&file, node.clone(), 4).last().transpose()?;
+                let operator = operator.map(|range| file.text(range)).transpose()?;
                 let known = OPERATORS.iter().find(|known| Some(known.0) == operator.as_deref());
-                let Some((operator, codes, scales)) = known else { continue };
-                for (index, input) in bytes(model, node, 1).enumerate() {
-                    let name = source::text(bytes_of(model, input?));
+                for (index, input) in bytes(&file, node, 1).enumerate() {
+                    let input = input?;
+                    if !file.see(input.clone(), |name| made.contains(name))? {
+                        let name = file.see(input.clone(), <[u8]>::to_vec)?;
+                        found.missing.get_or_insert_with(|| (source::text(&name), 0)).1 += 1;
+                        made.insert(name);
+                    }
+                    let Some((operator, codes, scales)) = known else { continue };
+                    let name = file.text(input)?;
                     if codes.contains(&index) {
                         found.codes.insert(name);
                     } else if scales.contains(&index) {
@@ -62,49 +92,13 @@ impl Quantised {
     }
 }
 
-/// What nodes read and neither an initialiser, nor an input of the graph, nor a node makes.
-fn missing(model: &[u8], graph: &Range<u64>) -> Result<Option<(String, usize)>, Malformed> {
-    // Initialisers, inputs and nodes, and their names. An empty name is an input that is left out.
-    const MADE: [(u64, u64); 3] = [(5, 8), (11, 1), (1, 2)];
-    let mut made = HashSet::from([&[][..]]);
-    let mut messages = Vec::new();
-    for sparse in bytes(model, graph.clone(), 15) {
-        messages.extend(bytes(model, sparse?, 1).map(|values| (values, 8)));
-    }
-    for (field, name) in MADE {
-        messages.extend(bytes(model, graph.clone(), field).map(|message| (message, name)));
-    }
-    for (message, name) in messages {
-        for name in bytes(model, message?, name) {
-            made.insert(bytes_of(model, name?));
-        }
-    }
-    let mut missing: Option<(String, usize)> = None;
-    for node in bytes(model, graph.clone(), 1) {
-        for input in bytes(model, node?, 1) {
-            let name = bytes_of(model, input?);
-            if made.insert(name) {
-                missing.get_or_insert_with(|| (source::text(name), 0)).1 += 1;
-            }
-        }
-    }
-    Ok(missing)
-}
-
-/// The bytes of a field.
-fn bytes_of(model: &[u8], range: Range<u64>) -> &[u8] {
-    source::part(model, range).unwrap_or_default()
-}
-
 /// The fields of this number in a message.
-fn bytes(
-    file: &[u8],
+fn bytes<'w, 'a>(
+    file: &'w File<'a>,
     message: Range<u64>,
     wanted: u64,
-) -> impl Iterator<Item = Result<Range<u64>, Malformed>> + '_ {
-    Fields::new(file, message).filter_map(move |field| match field {
-        Ok((number, Value::Bytes(range))) if number == wanted => Some(Ok(range)),
-        Ok(_) => None,
-        Err(malformed) => Some(Err(malformed)),
-    })
+) -> impl Iterator<Item = Result<Range<u64>, Malformed>> + use<'w, 'a> {
+    let fields = parts(file, message)
+        .map(move |field| field.map(|(number, range)| (number == wanted).then_some(range)));
+    fields.filter_map(Result::transpose)
 }

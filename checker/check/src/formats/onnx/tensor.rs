@@ -6,9 +6,9 @@ use std::sync::Arc;
 use nonfinite::Format;
 
 use super::{bad, once};
-use crate::containers::protobuf::{Fields, Malformed, Value};
+use crate::containers::protobuf::{Fields, File, Malformed, Value};
 use crate::model::reader::{Refused, truncated};
-use crate::model::{ByteOrder, Content, Data, ReadAt, Tensor, source, span};
+use crate::model::{ByteOrder, Content, Data, ReadAt, Tensor, span};
 
 /// Opens a file of external data by its name.
 type Open<'a> = dyn FnMut(&str) -> Result<Arc<dyn ReadAt>, Refused> + 'a;
@@ -65,19 +65,22 @@ pub(super) struct Numbers {
 
 impl Numbers {
     /// Adds numbers of fixed width, one or packed.
-    pub(super) fn push(&mut self, file: &[u8], value: Value) {
-        let (Value::Fixed(range) | Value::Bytes(range)) = value else { return };
-        let bytes = |range| source::part(file, range).unwrap_or_default();
-        match self.pieces {
-            0 => self.range = range,
-            1 => self.copied = [bytes(self.range.clone()), bytes(range)].concat(),
-            _ => self.copied.extend_from_slice(bytes(range)),
-        }
+    pub(super) fn push(&mut self, file: &File<'_>, value: Value) -> Result<(), Malformed> {
+        let (Value::Fixed(range) | Value::Bytes(range)) = value else { return Ok(()) };
         self.pieces += 1;
+        if self.pieces == 1 {
+            self.range = range;
+            return Ok(());
+        }
+        let first = (self.pieces == 2).then(|| self.range.clone());
+        for range in first.into_iter().chain([range]) {
+            file.see(range, |bytes| self.copied.extend_from_slice(bytes))?;
+        }
+        Ok(())
     }
 
     /// Adds the low bits of numbers of variable length, one or packed, as little-endian bytes.
-    fn push_bits(&mut self, file: &[u8], value: Value, size: usize) -> Result<(), Malformed> {
+    fn push_bits(&mut self, file: &File<'_>, value: Value, size: usize) -> Result<(), Malformed> {
         self.pieces = 2;
         match value {
             Value::Varint(bits) => self.copied.extend_from_slice(&bits.to_le_bytes()[..size]),
@@ -128,8 +131,7 @@ fn length(has: u64, wants: u64) -> String {
 
 /// The fields of a TensorProto.
 #[derive(Default)]
-pub(super) struct Proto<'a> {
-    file: &'a [u8],
+pub(super) struct Proto {
     pub(super) name: String,
     dims: Vec<i64>,
     data_type: u64,
@@ -144,10 +146,9 @@ pub(super) struct Proto<'a> {
     entries: Vec<(String, String)>,
 }
 
-impl<'a> Proto<'a> {
-    pub(super) fn read(file: &'a [u8], message: Range<u64>) -> Result<Self, Malformed> {
-        let mut proto = Self { file, ..Self::default() };
-        let text = |range: Range<u64>| source::text(source::part(file, range).unwrap_or_default());
+impl Proto {
+    pub(super) fn read(file: &File<'_>, message: Range<u64>) -> Result<Self, Malformed> {
+        let mut proto = Self::default();
         for field in Fields::new(file, message) {
             match field? {
                 (1, Value::Varint(extent)) => proto.dims.push(extent.cast_signed()),
@@ -159,18 +160,18 @@ impl<'a> Proto<'a> {
                 }
                 (2, Value::Varint(code)) => proto.data_type = code,
                 (3, _) => proto.segment = true,
-                (4, value) => proto.float.push(file, value),
+                (4, value) => proto.float.push(file, value)?,
                 (5, value) => proto.int32.push(value),
-                (8, Value::Bytes(range)) => proto.name = text(range),
+                (8, Value::Bytes(range)) => proto.name = file.text(range)?,
                 (9, Value::Bytes(range)) => once(&mut proto.raw, range)?,
-                (10, value) => proto.double.push(file, value),
+                (10, value) => proto.double.push(file, value)?,
                 (13, Value::Bytes(entry)) => {
                     let at = entry.start;
                     let mut pair = (String::new(), String::new());
                     for field in Fields::new(file, entry) {
                         match field? {
-                            (1, Value::Bytes(range)) => pair.0 = text(range),
-                            (2, Value::Bytes(range)) => pair.1 = text(range),
+                            (1, Value::Bytes(range)) => pair.0 = file.text(range)?,
+                            (2, Value::Bytes(range)) => pair.1 = file.text(range)?,
                             _ => {}
                         }
                     }
@@ -196,8 +197,8 @@ impl<'a> Proto<'a> {
         Some(value)
     }
 
-    /// The tensor. `open` maps a file of external data.
-    pub(super) fn tensor(self, open: &mut Open<'_>) -> Result<Tensor, Refused> {
+    /// The tensor. `open` opens a file of external data.
+    pub(super) fn tensor(self, file: &File<'_>, open: &mut Open<'_>) -> Result<Tensor, Refused> {
         let name = self.name.clone();
         let bad = |why: String| of_tensor(&name, why);
         let bad_shape = || bad("a shape that cannot be".to_owned());
@@ -224,7 +225,7 @@ impl<'a> Proto<'a> {
             Content::Floats { format, .. } => {
                 let data = match self.external {
                     true => self.external(wants, open)?,
-                    false => self.inside(field, format.size_in_bytes())?,
+                    false => self.inside(file, field, format.size_in_bytes())?,
                 };
                 if data.length() != wants {
                     return Err(bad(length(data.length(), wants)));
@@ -236,7 +237,7 @@ impl<'a> Proto<'a> {
             Content::NotFloat if matches!(self.data_type, UINT8 | INT8) => {
                 let bytes = match self.external {
                     true => self.external(wants, open).ok(),
-                    false => Some(self.inside(Field::Int32, 1)?),
+                    false => Some(self.inside(file, Field::Int32, 1)?),
                 };
                 let whole = bytes.filter(|bytes| bytes.length() == wants);
                 whole.unwrap_or_else(|| Data::Owned(Vec::new()))
@@ -257,7 +258,7 @@ impl<'a> Proto<'a> {
     }
 
     /// The data, from the model itself.
-    fn inside(self, field: Field, size: usize) -> Result<Data, Malformed> {
+    fn inside(self, file: &File<'_>, field: Field, size: usize) -> Result<Data, Malformed> {
         if let Some(raw) = self.raw {
             return Ok(Data::Input(raw));
         }
@@ -267,7 +268,7 @@ impl<'a> Proto<'a> {
             Field::Int32 => {
                 let mut numbers = Numbers::default();
                 for value in self.int32 {
-                    numbers.push_bits(self.file, value, size)?;
+                    numbers.push_bits(file, value, size)?;
                 }
                 numbers
             }

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use super::constructors::Reader as Calls;
 use super::pickle::{self, Id, Object, Pickle};
 use super::{bad_tensor, long_names, malformed, read, walk};
-use crate::formats::beside::FileRange;
-use crate::formats::{npz, opaque};
+use crate::containers::zip;
+use crate::formats::{beginning, opaque};
+use crate::model::ranges::Part;
 use crate::model::reader::{Contents, Read, Reader, Refused, truncated};
-use crate::model::source::part;
-use crate::model::{self, Data, FileFormat, Input, span};
+use crate::model::{self, Data, FileFormat, Input, ReadAt, span};
 
 impl FileFormat {
     /// The `.metadata` of `torch.distributed.checkpoint`, which stands for the files beside it.
@@ -26,9 +26,9 @@ pub(in crate::formats) static READER: Reader = Reader {
     // The whole name must be `.metadata`. Names of other files end in `.metadata` too.
     endings: &[],
     begins,
-    read: Read::Whole(contents),
-    shards: Some(|bytes| {
-        let parts = metadata(bytes).and_then(|pickle| parts(&pickle));
+    read: Read::Anywhere(contents),
+    shards: Some(|source| {
+        let parts = metadata(source).and_then(|pickle| parts(&pickle));
         let refused = |error| model::Error::refused(FileFormat::PYTORCH_CHECKPOINT, error);
         Ok(parts.map_err(refused)?.into_keys().collect())
     }),
@@ -38,7 +38,7 @@ pub(in crate::formats) static READER: Reader = Reader {
 pub(in crate::formats) const NAME: &str = ".metadata";
 
 /// Whether this is a pickle that begins with the class names of a checkpoint's metadata.
-fn begins(bytes: &[u8]) -> bool {
+fn begins(bytes: &[u8], _: &dyn ReadAt) -> bool {
     const MODULE: &[u8] = b"torch.distributed.checkpoint.metadata";
     let beginning = bytes.get(..128).unwrap_or(bytes);
     bytes.first() == Some(&0x80) && beginning.windows(MODULE.len()).any(|window| window == MODULE)
@@ -55,8 +55,8 @@ struct StoredObject {
     transformed: bool,
 }
 
-fn metadata(bytes: &[u8]) -> Result<Pickle, Refused> {
-    pickle::read(bytes).map_err(|why| malformed(NAME, why))
+fn metadata(source: &dyn ReadAt) -> Result<Pickle, Refused> {
+    pickle::read(source).map_err(|why| malformed(NAME, why))
 }
 
 /// The parts of each file, in the order of their bytes.
@@ -88,7 +88,7 @@ fn parts(pickle: &Pickle) -> Result<BTreeMap<String, Vec<StoredObject>>, Refused
         let transforms = state.get("transform_descriptors");
         let transformed = transforms.is_some_and(|&id| pickle.objects[id] != Object::Other);
         // Many parts can refer to one long name, empty parts too.
-        let left = room.checked_sub(name.len() + file.len());
+        let left = room.checked_sub((name.len() + file.len()) as u64);
         room = left.ok_or_else(|| long_names(NAME))?;
         if range.is_empty() {
             continue;
@@ -135,7 +135,7 @@ fn fields(pickle: &Pickle, state: Id) -> HashMap<&str, Id> {
 }
 
 fn contents(input: Input<'_>) -> Result<Contents, Refused> {
-    let files = parts(&metadata(input.bytes)?)?;
+    let files = parts(&metadata(input.source)?)?;
     if files.is_empty() {
         return Err("no metadata of a checkpoint: it names no file".into());
     }
@@ -153,35 +153,34 @@ fn contents(input: Input<'_>) -> Result<Contents, Refused> {
                 continue;
             }
         };
-        let bytes = source.bytes()?;
         let other = |error: Refused| model::Error::Other {
             path: path.clone(),
             error: model::Error::refused(FileFormat::PYTORCH, error).into(),
         };
         let file: Arc<Path> = path.as_path().into();
         let mut add = |contents: Contents, range: Range<u64>| {
-            let mut moved = FileRange(source.clone(), range).moved_contents(contents);
+            let mut moved = Part(source.clone(), range).moved_contents(contents);
             for tensor in &mut moved.tensors {
                 tensor.described().file = Some(Arc::clone(&file));
             }
             all.add(moved);
         };
         for StoredObject { name, range, transformed } in parts {
-            let Some(part) = part(bytes, range.clone()) else {
-                let (has, wants) = (source.length(), range.end);
-                let why = truncated(has, wants, "it ends behind its file");
+            if range.end > source.length() {
+                let why = truncated(source.length(), range.end, "it ends behind its file");
                 failed.get_or_insert(other(bad_tensor(&name, &why)));
                 add(vec![opaque::damaged(name, why)].into(), 0..source.length());
                 continue;
-            };
+            }
+            let part = Part(source.clone(), range.clone());
             let unreadable = |name, why: &str| {
                 let nothing = Data::Owned(Vec::new());
                 vec![opaque::tensor(name, span(&range), why.to_owned(), nothing)].into()
             };
             let contents = if transformed {
                 unreadable(name, "compressed or encrypted by an extension of PyTorch")
-            } else if part.starts_with(npz::MAGIC) {
-                match read(part, &name) {
+            } else if beginning(&part)?.starts_with(zip::MAGIC) {
+                match read(&part, &name) {
                     Ok(contents) => contents,
                     Err(error) => {
                         let why = error.to_string();

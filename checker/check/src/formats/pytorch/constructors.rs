@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::pickle::{Id, Object, Pickle};
+use crate::model::span;
 
 /// A storage that a pickle refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,15 +55,15 @@ pub(super) struct Array {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Bytes {
     /// In this range of the pickle.
-    Here(Range<usize>),
+    Here(Range<u64>),
     /// This number of bytes, each a character of a text, as protocols before 3 write them.
-    Text { object: Id, length: usize },
+    Text { object: Id, length: u64 },
 }
 
 impl Bytes {
-    pub(super) fn length(&self) -> usize {
+    pub(super) fn length(&self) -> u64 {
         match self {
-            Self::Here(range) => range.len(),
+            Self::Here(range) => span(range),
             Self::Text { length, .. } => *length,
         }
     }
@@ -297,7 +298,7 @@ impl<'a> Reader<'a> {
     fn characters(self, object: Id) -> Option<Bytes> {
         // Many calls can refer to one text. Its length counts for each of them, so the walk ends.
         let text = self.text(object).filter(|_| !self.0.wide.contains(&object))?;
-        Some(Bytes::Text { object, length: text.chars().count() })
+        Some(Bytes::Text { object, length: text.chars().count() as u64 })
     }
 
     /// The array or scalar that a call would make, without a name, and the objects with its bytes.

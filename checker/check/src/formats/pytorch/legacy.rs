@@ -11,9 +11,9 @@ use super::constructors::Reader;
 use super::pickle::{self, Pickle};
 use super::tensors::{Parts, Source, StorageData};
 use super::{Malformed, malformed};
+use crate::model::ranges::{Part, ReadAhead};
 use crate::model::reader::{Contents, Refused, truncated};
-use crate::model::source::part;
-use crate::model::{ByteOrder, may_hold_numbers, span};
+use crate::model::{ByteOrder, ReadAt, may_hold_numbers, span};
 
 /// The magic number as a pickle: the opcode, the number, and the end.
 const MAGIC: &[u8] = b"\x8A\x0A\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19.";
@@ -42,28 +42,24 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
 }
 
 /// Reads a file. `root` is the name of the object.
-pub(super) fn read(bytes: &[u8], root: &str) -> Result<Contents, Refused> {
+pub(super) fn read(file: &dyn ReadAt, root: &str) -> Result<Contents, Refused> {
     let mut at = 0;
+    let rest = |start: u64| Part(file, start..file.length());
     let mut next = |name: &str| {
         let start = at;
-        let pickle = pickle::read(&bytes[start..])
+        let pickle = pickle::read(&rest(start))
             .map_err(|Malformed { at, why }| malformed(name, Malformed { at: start + at, why }))?;
         at += pickle.length;
         Ok::<_, Refused>((pickle, start, name.to_owned()))
     };
     let pickles = PICKLES.map(&mut next);
     let pickles = pickles.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let (storages, end) = storages(bytes, at as u64, &pickles)?;
+    let (storages, end) = storages(file, at, &pickles)?;
     let mut parts = Parts::default();
     let mut used = HashSet::new();
     for (pickle, start, name) in &pickles {
-        let source = Source {
-            bytes: &bytes[*start..],
-            at: Some(*start as u64),
-            name,
-            root,
-            order: ByteOrder::Little,
-        };
+        let source =
+            Source { bytes: &rest(*start), at: Some(*start), name, root, order: ByteOrder::Little };
         parts.pickle(pickle, &source, |storage| {
             used.insert(storage.key.clone());
             storages.get(&storage.key).cloned().map(StorageData::Stored)
@@ -75,16 +71,16 @@ pub(super) fn read(bytes: &[u8], root: &str) -> Result<Contents, Refused> {
         let why = "no tensor that this version knows refers to this storage";
         parts.unreadable(format!("storage {key}"), span(&place), why);
     }
-    let behind = end..bytes.len() as u64;
-    if may_hold_numbers(part(bytes, behind.clone()).unwrap_or_default()) {
+    let behind = rest(end);
+    if may_hold_numbers(&behind)? {
         let name = "bytes behind the storages".to_owned();
         let why = "no storage that this version knows holds these bytes";
-        parts.unreadable(name, span(&behind), why);
+        parts.unreadable(name, behind.length(), why);
     }
     Ok(parts.tensors.into())
 }
 
-type PickleAt = (Pickle, usize, String);
+type PickleAt = (Pickle, u64, String);
 
 /// The storages by their names, and the end of the last one. Stops at a storage that cannot be
 /// located.
@@ -92,7 +88,7 @@ type PickleAt = (Pickle, usize, String);
 /// # Errors
 /// If a storage ends behind the file.
 fn storages(
-    bytes: &[u8],
+    file: &dyn ReadAt,
     mut at: u64,
     pickles: &[PickleAt],
 ) -> Result<(BTreeMap<String, Range<u64>>, u64), Refused> {
@@ -103,17 +99,18 @@ fn storages(
     let known = (0..object.objects.len()).filter_map(|id| reader.storage_parts(id));
     let units: HashMap<&str, u64> = known.map(|(key, _, unit, _)| (key, unit as u64)).collect();
     let names = Reader(list);
+    let mut bytes = ReadAhead::new(file);
     for &key in names.sequence(list.root).unwrap_or_default() {
-        let storage = || {
+        let mut storage = || {
             let key = names.text(key)?;
-            let count = part(bytes, at..at + 8)?.first_chunk()?;
+            let count = bytes.get(at..at + 8).ok()?.first_chunk()?;
             let length = u64::from_le_bytes(*count).checked_mul(*units.get(key)?)?;
             Some((key, at + 8..length.checked_add(at + 8)?))
         };
         let Some((key, place)) = storage() else { break };
-        if place.end > bytes.len() as u64 {
+        if place.end > file.length() {
             let why = format!("storage {key:?} ends behind the file");
-            return Err(truncated(bytes.len() as u64, place.end, why).into());
+            return Err(truncated(file.length(), place.end, why).into());
         }
         at = place.end;
         found.insert(key.to_owned(), place);

@@ -21,8 +21,9 @@ mod walk;
 
 pub(super) use self::checkpoint::{NAME as METADATA, READER as CHECKPOINT};
 use self::pickle::Malformed;
-use crate::model::FileFormat;
+use crate::formats::beginning;
 use crate::model::reader::{Contents, Read, Reader, Refused};
+use crate::model::{FileFormat, ReadAt};
 
 impl FileFormat {
     /// Files of PyTorch; see [`pytorch`](crate::formats::pytorch).
@@ -32,8 +33,8 @@ impl FileFormat {
 pub(super) static READER: Reader = Reader {
     format: FileFormat::PYTORCH,
     endings: &[".pt", ".pth", ".ckpt", ".jit", ".ptl", ".pth.tar", "pytorch_model.bin"],
-    begins: |bytes| legacy::begins(bytes) || archive::begins(bytes),
-    read: Read::Whole(|input| read(input.bytes, "")),
+    begins: |bytes, source| legacy::begins(bytes) || archive::begins(bytes, source),
+    read: Read::Anywhere(|input| read(input.source, "")),
     shards: None,
 };
 
@@ -58,14 +59,14 @@ fn bad_tensor(name: &str, why: &str) -> Refused {
 
 /// The contents of a file. `root` is the name of the object in it. The names of tensors are the
 /// keys that lead to them, joined by dots.
-fn read(bytes: &[u8], root: &str) -> Result<Contents, Refused> {
-    let contents = if legacy::begins(bytes) {
-        legacy::read(bytes, root)?
+fn read(source: &dyn ReadAt, root: &str) -> Result<Contents, Refused> {
+    let contents = if legacy::begins(&beginning(source)?) {
+        legacy::read(source, root)?
     } else {
-        archive::read(bytes, root)?
+        archive::read(source, root)?
     };
     let lengths = contents.tensors.iter().map(|tensor| tensor.data.length());
-    if lengths.fold(0, u64::saturating_add) > (bytes.len() as u64).saturating_mul(MAX_SHARING) {
+    if lengths.fold(0, u64::saturating_add) > source.length().saturating_mul(MAX_SHARING) {
         return Err(format!("tensors refer to more than {MAX_SHARING} times the file").into());
     }
     Ok(contents)

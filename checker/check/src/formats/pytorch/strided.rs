@@ -3,8 +3,8 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
-use crate::model::source::part;
-use crate::model::{Decode, Layout};
+use crate::model::ranges::ReadAhead;
+use crate::model::{Decode, Layout, ReadAt};
 
 /// A tensor as a view of a storage. Axes of stride 0, along which the tensor repeats itself, and of
 /// extent 1 are left out, so that each number counts once. (Numbers of views that overlap
@@ -124,12 +124,11 @@ impl Decode for Gather {
         self.view.elements * self.view.unit
     }
 
-    fn open<'a>(&'a self, input: &'a [u8]) -> io::Result<Box<dyn Read + 'a>> {
-        let end = input.len() as u64;
-        let storage = part(input, self.storage..end).ok_or(io::ErrorKind::UnexpectedEof)?;
+    fn open<'a>(&'a self, source: &'a dyn ReadAt) -> io::Result<Box<dyn Read + 'a>> {
         Ok(Box::new(Elements {
             view: &self.view,
-            storage,
+            bytes: ReadAhead::new(source),
+            storage: self.storage,
             coordinate: vec![0; self.view.axes.len()],
             left: self.view.elements,
         }))
@@ -138,20 +137,22 @@ impl Decode for Gather {
 
 struct Elements<'a> {
     view: &'a View,
-    storage: &'a [u8],
+    bytes: ReadAhead<'a>,
+    /// The first byte of the storage.
+    storage: u64,
     coordinate: Vec<u64>,
     left: u64,
 }
 
 impl Elements<'_> {
-    /// The byte of the element at the coordinate, within the storage.
+    /// The byte of the element at the coordinate.
     fn at(&self) -> u64 {
         let steps = self
             .coordinate
             .iter()
             .zip(&self.view.axes)
             .map(|(&index, &(_, stride))| index * stride);
-        (self.view.offset + steps.sum::<u64>()) * self.view.unit
+        self.storage + (self.view.offset + steps.sum::<u64>()) * self.view.unit
     }
 
     /// The number of adjacent elements in the storage, from the coordinate on.
@@ -187,8 +188,7 @@ impl Read for Elements<'_> {
                 break;
             }
             let at = self.at();
-            let elements = part(self.storage, at..at + run * unit);
-            let elements = elements.ok_or(io::ErrorKind::UnexpectedEof)?;
+            let elements = self.bytes.get(at..at + run * unit)?;
             out[written..written + elements.len()].copy_from_slice(elements);
             written += elements.len();
             self.advance(run);
@@ -212,12 +212,13 @@ mod tests {
             let view =
                 View::new(&shape, &strides, 0, 2, storage.len() as u64).expect("a good view");
             let (decode, slow) = (view.decode(0), strides[0].max(strides[1]));
+            let bytes = &storage[..];
             let fast = strides[0].min(strides[1]);
             let elements =
                 (0..3).flat_map(|row| (0..4).map(move |i| (row * slow + i * fast) as u16));
             let expected: Vec<u8> = elements.flat_map(u16::to_le_bytes).collect();
             for room in 2..30 {
-                let mut read = decode.open(&storage).expect("a whole storage");
+                let mut read = decode.open(&bytes).expect("a whole storage");
                 let (mut all, mut out) = (Vec::new(), vec![0; room]);
                 loop {
                     let count = read.read(&mut out).expect("there is room for an element");
@@ -230,7 +231,7 @@ mod tests {
                 assert_eq!(all, expected, "{shape:?}, room for {room} bytes");
                 assert_eq!(read.read(&mut [0]).expect("the end"), 0);
             }
-            let mut read = decode.open(&storage).expect("a whole storage");
+            let mut read = decode.open(&bytes).expect("a whole storage");
             assert_eq!(read.read(&mut []).expect("nothing is asked for"), 0);
             assert!(read.read(&mut [0]).is_err(), "an element has two bytes");
         }

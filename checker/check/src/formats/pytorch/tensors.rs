@@ -12,7 +12,7 @@ use super::{bad_tensor, long_names};
 use crate::containers::zip::{Member, Method};
 use crate::formats::{npy, opaque};
 use crate::model::reader::Refused;
-use crate::model::{ByteOrder, Content, Data, Layout, Tensor, span};
+use crate::model::{ByteOrder, Content, Data, Layout, ReadAt, Tensor, span};
 
 /// The data of a storage.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ const DEFLATED: &str = "is compressed: load the file with torch.load and save it
 /// A pickle to read, and its surroundings.
 pub(super) struct Source<'a> {
     /// Bytes that begin with the pickle.
-    pub(super) bytes: &'a [u8],
+    pub(super) bytes: &'a dyn ReadAt,
     /// The byte of the file where the pickle begins; none if it is deflated.
     pub(super) at: Option<u64>,
     /// The name of the pickle.
@@ -80,15 +80,11 @@ impl Parts {
                 Item::Array(array) => self.array(array, pickle, source),
                 Item::Scale { name, number } => self.scale(name, number),
                 Item::Objects { name, bytes } => {
-                    self.unreadable(
-                        name,
-                        bytes as u64,
-                        "an array of objects with numbers of Python",
-                    );
+                    self.unreadable(name, bytes, "an array of objects with numbers of Python");
                 }
                 Item::Unknown { name, bytes } => {
                     let name = name.unwrap_or_else(|| source.name.to_owned());
-                    self.unreadable(name, bytes as u64, "bytes in a pickle that could be anything");
+                    self.unreadable(name, bytes, "bytes in a pickle that could be anything");
                 }
             }
             Ok(())
@@ -118,18 +114,18 @@ impl Parts {
         let Array { name, descr, shape, fortran_order, bytes } = array;
         let (size, content) = match npy::content(&descr) {
             Ok(known) => known,
-            Err(error) => return self.unreadable(name, bytes.length() as u64, error.to_string()),
+            Err(error) => return self.unreadable(name, bytes.length(), error.to_string()),
         };
         let length = shape.iter().try_fold(size, |size, &extent| size.checked_mul(extent));
-        if length != Some(bytes.length() as u64) {
+        if length != Some(bytes.length()) {
             let why = "its length does not match dtype and shape";
-            return self.unreadable(name, bytes.length() as u64, why);
+            return self.unreadable(name, bytes.length(), why);
         }
         let Some(at) = source.at else {
-            return self.unreadable(name, bytes.length() as u64, format!("its pickle {DEFLATED}"));
+            return self.unreadable(name, bytes.length(), format!("its pickle {DEFLATED}"));
         };
         let data = match bytes {
-            Bytes::Here(range) => Data::Input(at + range.start as u64..at + range.end as u64),
+            Bytes::Here(range) => Data::Input(at + range.start..at + range.end),
             Bytes::Text { object, .. } => Data::Owned(match &pickle.objects[object] {
                 Object::Text(text) => text.chars().map(|character| character as u8).collect(),
                 _ => Vec::new(),

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 
 use super::constructors::{Array, Bytes, PickledTensor, Reader};
 use super::pickle::{Id, Object, Pickle};
-use crate::model::is_plain_text;
+use crate::model::ranges::Part;
+use crate::model::{ReadAt, holds_text, is_plain_text};
 
 /// An object of a pickle that holds numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,23 +21,23 @@ pub(super) enum Item {
     /// An array of objects of which one is a float of Python.
     Objects {
         name: String,
-        bytes: usize,
+        bytes: u64,
     },
     /// Bytes of unknown meaning.
     Unknown {
         name: Option<String>,
-        bytes: usize,
+        bytes: u64,
     },
 }
 
 /// The most bytes of names, shapes and arrays for each byte of the pickle. A hostile pickle could
 /// repeat a few long ones by references.
-const MAX_NAMES: usize = 64;
+const MAX_NAMES: u64 = 64;
 /// Bytes that every pickle may take in addition, so that small ones pass.
-const MIN_NAMES: usize = 128 << 10;
+const MIN_NAMES: u64 = 128 << 10;
 
 /// The most bytes of names, shapes and arrays.
-pub(super) fn room(pickle: &Pickle) -> usize {
+pub(super) fn room(pickle: &Pickle) -> u64 {
     pickle.length.saturating_mul(MAX_NAMES).saturating_add(MIN_NAMES)
 }
 
@@ -45,7 +46,7 @@ pub(super) fn room(pickle: &Pickle) -> usize {
 /// object.
 pub(super) fn walk(
     pickle: &Pickle,
-    bytes: &[u8],
+    bytes: &dyn ReadAt,
     name: &str,
     found: &mut dyn FnMut(Item),
 ) -> Option<()> {
@@ -81,22 +82,20 @@ fn joined(name: &str, key: Option<String>) -> String {
 
 struct Walk<'a> {
     reader: Reader<'a>,
-    bytes: &'a [u8],
-    room: usize,
+    bytes: &'a dyn ReadAt,
+    room: u64,
     /// Each object is visited once, under the first name that leads to it. Otherwise references
     /// could multiply the work, or form a loop.
     seen: HashSet<Id>,
     todo: Vec<(Id, String)>,
     found: &'a mut dyn FnMut(Item),
     /// Bytes of unknown meaning: the name of the first object with such bytes, and their number.
-    unknown: (Option<String>, usize),
+    unknown: (Option<String>, u64),
 }
 
 impl Walk<'_> {
-    fn take(&mut self, lengths: &[usize]) -> Option<()> {
-        for length in lengths {
-            self.room = self.room.checked_sub(*length)?;
-        }
+    fn take(&mut self, length: u64) -> Option<()> {
+        self.room = self.room.checked_sub(length)?;
         Some(())
     }
 
@@ -110,7 +109,7 @@ impl Walk<'_> {
             return Some(());
         }
         let name = joined(name, key());
-        self.take(&[name.len()])?;
+        self.take(name.len() as u64)?;
         self.todo.push((id, name));
         Some(())
     }
@@ -120,7 +119,7 @@ impl Walk<'_> {
         if let Some(rebuilt) = reader.tensor(id) {
             let found = rebuilt.found;
             let shape = size_of_val(&*found.shape);
-            self.take(&[found.dtype.len(), found.storage.key.len(), shape])?;
+            self.take((found.dtype.len() + found.storage.key.len() + shape) as u64)?;
             self.seen.extend(rebuilt.calls);
             (self.found)(Item::Tensor(PickledTensor { name: name.clone(), ..found }));
             for (key, id) in rebuilt.rest {
@@ -128,7 +127,7 @@ impl Walk<'_> {
                 match &reader.0.objects[id] {
                     Object::Float(number) if key.is_some() && self.seen.insert(id) => {
                         let name = joined(&name, key);
-                        self.take(&[name.len()])?;
+                        self.take(name.len() as u64)?;
                         (self.found)(Item::Scale { name, number: *number });
                     }
                     _ => self.add(id, &name, || key)?,
@@ -137,7 +136,8 @@ impl Walk<'_> {
             return Some(());
         }
         if let Some((array, objects)) = reader.array(id) {
-            self.take(&[size_of_val(&*array.shape), array.descr.len(), array.bytes.length()])?;
+            self.take((size_of_val(&*array.shape) + array.descr.len()) as u64)?;
+            self.take(array.bytes.length())?;
             self.seen.extend(objects);
             (self.found)(Item::Array(Array { name, ..array }));
             return Some(());
@@ -180,18 +180,21 @@ impl Walk<'_> {
         let elements = self.reader.sequence(elements).unwrap_or_default();
         let is_float = |&id: &Id| matches!(self.reader.0.objects[id], Object::Float(_));
         // Many arrays can share one list.
-        self.take(&[name.len(), elements.len()])?;
+        self.take((name.len() + elements.len()) as u64)?;
         if elements.iter().any(is_float) {
-            let bytes = size_of_val(elements);
+            let bytes = size_of_val(elements) as u64;
             (self.found)(Item::Objects { name: name.to_owned(), bytes });
         }
         Some(())
     }
 
     fn unknown(&mut self, bytes: &Bytes, name: Option<String>) -> Option<()> {
-        self.take(&[bytes.length()])?;
+        self.take(bytes.length())?;
         let text = match bytes {
-            Bytes::Here(range) => is_plain_text(&self.bytes[range.clone()]),
+            Bytes::Here(range) => {
+                let bytes = Part(self.bytes, range.clone());
+                holds_text(&bytes, is_plain_text).unwrap_or(false)
+            }
             Bytes::Text { object, .. } => match &self.reader.0.objects[*object] {
                 Object::Text(text) => is_plain_text(text.as_bytes()) && text.is_ascii(),
                 _ => false,

@@ -116,7 +116,7 @@ fn negative(found: &mut Findings<'_>, matrix: &Matrix, index: usize, tensor: &Re
     };
     if let Some((first, count)) = tensor.those(|value| value < 0.0) {
         let least = rounded(tensor.min().map_or(0.0, |min| min.value));
-        let count = counted(count as u64, tensor);
+        let count = counted(count, tensor);
         let message = format!("{count} negative, down to {least}: the weights change their sign");
         found.push(&SCALE_NEGATIVE, severity, index, Some(first), message);
     }
@@ -131,11 +131,11 @@ fn inverse(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor) {
     let is_subnormal = |value: f64| value != 0.0 && value.abs() < f64::from(f32::MIN_POSITIVE);
     if let Some((first, count)) = tensor.those(is_infinite) {
         let value = rounded(tensor.min().map_or(0.0, |min| min.value));
-        let count = counted(count as u64, tensor);
+        let count = counted(count, tensor);
         let message = format!("{count} so small ({value}) that its inverse is infinite in f32");
         found.add(&INVERSE_OVERFLOW, index, Some(first), message);
     } else if let Some((first, count)) = tensor.those(is_subnormal) {
-        let count = counted(count as u64, tensor);
+        let count = counted(count, tensor);
         let message = format!("{count} subnormal: engines that flush such numbers divide by 0");
         found.push(&INVERSE_OVERFLOW, Severity::Warning, index, Some(first), message);
     }
@@ -160,7 +160,7 @@ fn mantissa(found: &mut Findings<'_>, index: usize, tensor: &ReportedTensor) {
     }
     let is_power = |value: f64| value.to_bits() & ((1 << 52) - 1) == 0;
     if let Some((first, count)) = tensor.those(|value| value.is_finite() && !is_power(value)) {
-        let message = format!("{} no power of two", counted(count as u64, tensor));
+        let message = format!("{} no power of two", counted(count, tensor));
         found.add(&UE8M0_MANTISSA, index, Some(first), message);
     }
 }

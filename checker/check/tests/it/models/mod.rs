@@ -6,7 +6,7 @@ mod checkpoints;
 mod limits;
 mod lint;
 mod members;
-mod onnx;
+pub(crate) mod onnx;
 mod opcodes;
 mod pickles;
 mod pytorch;
@@ -14,8 +14,11 @@ mod shards;
 
 use nonfinite_check::{Error, FileFormat, Options, Report, check_bytes};
 
+use crate::sources::assert_same_by_ranges;
+
 /// As [`check_bytes`] with no options.
 fn read(bytes: &[u8], format: FileFormat) -> Result<Report, Error> {
+    assert_same_by_ranges(bytes);
     check_bytes(bytes, format, &Options::default())
 }
 

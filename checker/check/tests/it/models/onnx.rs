@@ -22,16 +22,16 @@ pub(super) fn varint(mut value: u64) -> Vec<u8> {
 }
 
 /// A field that is a number.
-pub(super) fn number(field: u64, value: u64) -> Vec<u8> {
+pub(crate) fn number(field: u64, value: u64) -> Vec<u8> {
     [varint(field << 3), varint(value)].concat()
 }
 
 /// A field that is a message, text or packed numbers.
-pub(super) fn bytes(field: u64, value: &[u8]) -> Vec<u8> {
+pub(crate) fn bytes(field: u64, value: &[u8]) -> Vec<u8> {
     [&varint(field << 3 | 2), &varint(value.len() as u64), value].concat()
 }
 
-pub(super) fn model(graph: &[Vec<u8>]) -> Vec<u8> {
+pub(crate) fn model(graph: &[Vec<u8>]) -> Vec<u8> {
     let opset = bytes(8, &number(2, 20));
     [number(1, 9), bytes(7, &graph.concat()), opset].concat()
 }

@@ -8,7 +8,8 @@ mod opcodes;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::model::{is_text, source};
+use crate::model::ranges::ReadAhead;
+use crate::model::{LONGEST_TEXT, ReadAt, is_text, source};
 
 /// The index of an object.
 pub(super) type Id = usize;
@@ -24,7 +25,7 @@ pub(super) enum Object {
     Text(String),
     /// Bytes, by their place in the pickle. Invalid text is stored as bytes too, and so are the
     /// strings of Python 2 that are not text.
-    Bytes(Range<usize>),
+    Bytes(Range<u64>),
     /// A tuple, a list or a set.
     Sequence(Vec<Id>),
     Dict(Vec<(Id, Id)>),
@@ -53,7 +54,7 @@ pub(super) struct Pickle {
     pub(super) wide: HashSet<Id>,
     pub(super) root: Id,
     /// The length of the pickle. Other bytes may follow it.
-    pub(super) length: usize,
+    pub(super) length: u64,
 }
 
 /// The texts with a character that is not a byte.
@@ -71,7 +72,7 @@ fn wide(objects: &[Object]) -> HashSet<Id> {
 #[error("at byte {at} {why}")]
 pub(super) struct Malformed {
     /// The byte of the pickle.
-    pub(super) at: usize,
+    pub(super) at: u64,
     /// What is wrong there.
     pub(super) why: &'static str,
 }
@@ -82,10 +83,13 @@ type Why = &'static str;
 /// object, so a hostile pickle could fill memory without this limit.
 const MAX_OBJECTS: usize = 1 << 22;
 
-/// Reads the pickle that begins here. Memory is at most a multiple of its length, and is bounded by
-/// the number of objects.
-pub(super) fn read(bytes: &[u8]) -> Result<Pickle, Malformed> {
-    let mut machine = Machine { bytes, ..Machine::default() };
+/// Reads the pickle at the beginning of a source. Bytes in the pickle are passed over. Memory is at
+/// most a multiple of its length, and is bounded by the number of objects.
+pub(super) fn read(source: &dyn ReadAt) -> Result<Pickle, Malformed> {
+    let (objects, stack, marks, memo) = Default::default();
+    let (bytes, length) = (ReadAhead::new(source), source.length());
+    let mut machine =
+        Machine { bytes, length, at: 0, objects, stack, none: None, marks, memo, names: 0 };
     loop {
         let at = machine.at;
         match machine.step() {
@@ -103,10 +107,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Pickle, Malformed> {
     }
 }
 
-#[derive(Default)]
 struct Machine<'a> {
-    bytes: &'a [u8],
-    at: usize,
+    bytes: ReadAhead<'a>,
+    length: u64,
+    at: u64,
     objects: Vec<Object>,
     stack: Vec<Id>,
     none: Option<Id>,
@@ -114,12 +118,12 @@ struct Machine<'a> {
     marks: Vec<usize>,
     memo: HashMap<u64, Id>,
     /// Bytes of names that were joined from texts on the stack.
-    names: usize,
+    names: u64,
 }
 
 /// The most bytes of such names for each byte of the pickle. A hostile pickle can recall a text
 /// again and again.
-const MAX_NAMES: usize = 16;
+const MAX_NAMES: u64 = 16;
 
 const CUT: Why = "the pickle is truncated: it is cut off";
 const UNDERFLOW: Why = "an object is missing on the stack";
@@ -133,11 +137,27 @@ impl Machine<'_> {
     }
 
     fn take(&mut self, length: u64) -> Result<&[u8], Why> {
-        let rest = &self.bytes[self.at..];
-        let taken =
-            usize::try_from(length).ok().and_then(|length| rest.get(..length)).ok_or(CUT)?;
-        self.at += taken.len();
-        Ok(taken)
+        let range = self.bytes(length)?;
+        self.get(range)
+    }
+
+    fn get(&mut self, range: Range<u64>) -> Result<&[u8], Why> {
+        self.bytes.get(range).map_err(|_| "the file cannot be read")
+    }
+
+    /// The length of the rest of the line.
+    fn line_length(&mut self) -> Result<u64, Why> {
+        /// Bytes that are searched together.
+        const STEP: u64 = 256;
+        let mut at = self.at;
+        while at < self.length {
+            let end = (at + STEP).min(self.length);
+            if let Some(more) = self.get(at..end)?.iter().position(|&byte| byte == b'\n') {
+                return Ok(at + more as u64 - self.at);
+            }
+            at = end;
+        }
+        Err(CUT)
     }
 
     /// A little-endian number of `size` bytes.
@@ -148,9 +168,8 @@ impl Machine<'_> {
 
     /// Reads the rest of the line.
     fn line(&mut self) -> Result<String, Why> {
-        let rest = &self.bytes[self.at..];
-        let length = rest.iter().position(|&byte| byte == b'\n').ok_or(CUT)?;
-        let line = source::text(self.take(length as u64)?);
+        let length = self.line_length()?;
+        let line = source::text(self.take(length)?);
         self.at += 1;
         Ok(line)
     }
@@ -159,9 +178,8 @@ impl Machine<'_> {
     /// Latin-1; 4 hexadecimal digits behind `\u` or 8 behind `\U` are a character.
     fn escaped_line(&mut self) -> Result<String, Why> {
         const BAD: Why = "an escape stands for no character";
-        let rest = &self.bytes[self.at..];
-        let length = rest.iter().position(|&byte| byte == b'\n').ok_or(CUT)?;
-        let mut rest = self.take(length as u64)?;
+        let length = self.line_length()?;
+        let mut rest = self.take(length)?;
         let mut text = String::new();
         while let Some((&byte, after)) = rest.split_first() {
             let digits = match (byte, after.first()) {
@@ -185,22 +203,24 @@ impl Machine<'_> {
     }
 
     /// Passes over `length` bytes, and returns their place.
-    fn bytes(&mut self, length: u64) -> Result<Range<usize>, Why> {
-        let length = self.take(length)?.len();
+    fn bytes(&mut self, length: u64) -> Result<Range<u64>, Why> {
+        if length > self.length - self.at {
+            return Err(CUT);
+        }
+        self.at += length;
         Ok(self.at - length..self.at)
     }
 
     fn text(&mut self, length: u64) -> Result<Object, Why> {
         let range = self.bytes(length)?;
-        let text = String::from_utf8(self.bytes[range.clone()].to_vec());
+        let text = String::from_utf8(self.get(range.clone())?.to_vec());
         Ok(text.map_or(Object::Bytes(range), Object::Text))
     }
 
     /// A string of Python 2.
     fn string(&mut self, length: u64) -> Result<Object, Why> {
         let range = self.bytes(length)?;
-        let bytes = &self.bytes[range.clone()];
-        if is_text(bytes) {
+        if length <= LONGEST_TEXT && is_text(self.get(range.clone())?) {
             self.at = range.start;
             self.text(length)
         } else {

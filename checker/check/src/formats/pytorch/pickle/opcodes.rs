@@ -105,10 +105,11 @@ impl Machine<'_> {
             b'M' => self.number(2)? as i64,
             _ => {
                 let length = self.number(if opcode == 0x8A { 1 } else { 4 })?;
-                let bytes = self.take(length)?;
-                if bytes.len() > 8 {
+                let range = self.bytes(length)?;
+                if length > 8 {
                     return Ok(Object::Other);
                 }
+                let bytes = self.get(range)?;
                 let negative = bytes.last().is_some_and(|&byte| byte >= 0x80);
                 let start = if negative { -1 } else { 0 };
                 bytes.iter().rev().fold(start, |value: i64, &byte| value << 8 | i64::from(byte))
@@ -165,8 +166,8 @@ impl Machine<'_> {
             0x93 => {
                 let (name, module) = (self.pop()?, self.pop()?);
                 let name = format!("{} {}", self.name_of(module)?, self.name_of(name)?);
-                self.names += name.len();
-                if self.names > MAX_NAMES * self.bytes.len() {
+                self.names += name.len() as u64;
+                if self.names > MAX_NAMES * self.length {
                     return Err("names of functions that are far longer than the pickle");
                 }
                 self.push(Object::Global(name));
