@@ -54,8 +54,10 @@ impl FirstBad {
     fn of(path: &Path, report: &Report) -> Option<Self> {
         let tensor =
             natural::ordered(&report.tensors).into_iter().find(|tensor| tensor.is_bad())?;
-        let large = || tensor.large.as_ref().map(|large| &large.largest.coordinate);
-        let place = tensor.first().map(|(_, first)| &first.coordinate).or_else(large)?;
+        let place = match tensor.bad.is_empty() {
+            true => &tensor.large.as_ref()?.largest.coordinate,
+            false => &tensor.first()?.1.coordinate,
+        };
         let file = tensor.file.as_deref().unwrap_or(path).to_owned();
         Some(Self { file, name: tensor.title(), coordinate: place.clone() })
     }
@@ -136,7 +138,7 @@ impl Summary {
     /// first is layer.0.weight, at [2, 5]`.
     #[must_use]
     pub fn answer(&self) -> String {
-        let Totals { tensors, bad, masks, .. } = self.totals;
+        let Totals { tensors, bad, masks, always_finite, .. } = self.totals;
         let missed = self.failed + self.unknown;
         let what = match self.only_large {
             0 => "NaN or infinity",
@@ -145,27 +147,32 @@ impl Summary {
         };
         let first = self.first.as_ref();
         let first = first.map(|first| first.text(self.files + missed == 1)).unwrap_or_default();
+        let looked_at = if missed > 0 { " that were looked at" } else { "" };
         let mut text = match (tensors, bad) {
-            (0, _) if missed > 0 => "Nothing was looked at".to_owned(),
-            (0, _) => "There is no tensor of floating-point numbers".to_owned(),
-            (1, 0) => format!("The only tensor holds no {what}"),
-            (_, 0) if missed > 0 => {
-                format!("None of the {tensors} tensors that were looked at holds {what}")
+            (0, _) if missed + self.no_format > 0 => "Nothing was looked at".to_owned(),
+            (0, _) if always_finite > 0 => {
+                "All tensors have formats without NaN and infinity".to_owned()
             }
-            (_, 0) => format!("None of the {tensors} tensors holds {what}"),
-            (1, _) => format!("The only tensor holds {what}: {first}"),
+            (0, _) => "There is no tensor of floating-point numbers".to_owned(),
+            (1, 0) if masks > 0 => "The one tensor that was looked at is a mask".to_owned(),
+            (1, 0) if self.allowed > 0 => {
+                format!("The one tensor that was looked at holds {what}, which is allowed")
+            }
+            (1, 0) => format!("The one tensor that was looked at holds no {what}"),
+            (1, _) => format!("The one tensor that was looked at holds {what}: {first}"),
+            (_, 0) => format!("None of the {tensors} tensors{looked_at} holds {what}"),
             (_, 1) => format!("1 of {tensors} tensors holds {what}: {first}"),
             _ => format!("{bad} of {tensors} tensors hold {what}; the first is {first}"),
         };
-        let beside = [(masks, "mask"), (self.allowed, "allowed tensor")];
-        let beside = beside.into_iter().filter(|&(number, _)| number > 0 && bad == 0);
-        let beside: Vec<_> = beside.map(|(number, one)| count(number, one)).collect();
-        if !beside.is_empty() {
-            text.push_str(&format!(", beside {}", beside.join(" and ")));
+        let except = [(masks, "mask"), (self.allowed, "allowed tensor")];
+        let except = except.into_iter().filter(|&(number, _)| number > 0);
+        let except: Vec<_> = except.map(|(number, one)| count(number, one)).collect();
+        if tensors > 1 && bad == 0 && !except.is_empty() {
+            text.push_str(&format!(", except {}", except.join(" and ")));
         }
         if missed > 0 {
-            let files = count(missed, "file");
-            text.push_str(&format!("; {files} could not be checked, or not as a whole"));
+            let (files, were) = (count(missed, "file"), if missed == 1 { "was" } else { "were" });
+            text.push_str(&format!("; {files} {were} not checked, or only in part"));
         }
         text
     }

@@ -114,7 +114,7 @@ fn many_files() {
     let page = html::document(&files);
     assert!(page.len() <= MOST_BYTES, "{} bytes", page.len());
     let answer = "5 of 19995 tensors hold NaN or infinity; the first is w in \
-                  folder/1.safetensors, at [0]; 5 files could not be checked";
+                  folder/1.safetensors, at [0]; 5 files were not checked";
     assert!(page.contains(&format!("<h1>{answer}")));
     let sections = page.matches("<h2>").count();
     assert_eq!(

@@ -285,7 +285,7 @@ def plain(page, folder):
     expect(said.startswith("1 of 3 tensors holds NaN or infinity: layer.0.weight, at [2, 5]"), said)
     (folder / "nothing").mkdir()
     page.evaluate("begin([])")
-    expect(page.said() == "There is no file in this folder.", page.said())
+    expect(page.said() == "There is no file to check.", page.said())
     changed, data = folder / "changed.npy", (ROOT / "checker/cli/samples/sample.npy").read_bytes()
     changed.write_bytes(data)
     page.evaluate("begun = begin; begin = (files) => later = files")
@@ -294,8 +294,35 @@ def plain(page, folder):
     changed.write_bytes(data + data)
     page.evaluate("begin = begun; begin(later)")
     said = page.wait()
-    expect("could not be checked" in said and "has changed or is gone" in page.text("missed"), said)
+    expect("was not checked" in said and "has changed or is gone" in page.text("missed"), said)
     print("the sample, no file, and a changed file: a sentence each")
+
+
+def interrupted(page, folder):
+    """A second choice and a stop while a run begins, a worker that ends, and an unknown format."""
+    path, clean = folder / "long.safetensors", ROOT / "checker/cli/samples/clean.npy"
+    safetensors(path, [("first", "F32", [2], floats(1, float("nan")))], sparse=2 << 30)
+    page.put([path])
+    said = page.choose([clean])
+    rows = page.evaluate("document.querySelectorAll('#bad tbody tr').length")
+    answer = "The one tensor that was looked at holds no NaN or infinity."
+    expect(said == answer and not rows, f"{rows} rows: {said}")
+    page.put([path])
+    page.evaluate("run.stop()")
+    said = page.wait()
+    expect(said.startswith("Stopped") and said.endswith(" Nothing was looked at."), said)
+    page.put([path])
+    while not page.evaluate("run.done > 0"):
+        time.sleep(0.05)
+    page.evaluate("run.workers[0].worker.onerror({ message: 'no memory' })")
+    said = page.wait()
+    expect(said.startswith("The check broke off: no memory. Nothing was looked at; 1 file "), said)
+    unknown = folder / "weights.xyz"
+    unknown.write_bytes(bytes(range(256)))
+    said = page.choose([clean, unknown])
+    missed = page.text("missed")
+    expect(said == answer and "1 file of no known format: weights.xyz" in missed, missed)
+    print("interrupted: each run ends, with a sentence")
 
 
 def stalls(page, url, folder):
@@ -310,7 +337,7 @@ def stalls(page, url, folder):
     since = time.time()
     said = page.choose([path])
     seconds = time.time() - since
-    expect(said.startswith("1 of 2 tensors holds") and seconds < 60, f"{seconds:.1f} s: {said}")
+    expect(said.startswith("1 of 2 tensors holds") and 5 < seconds < 60, f"{seconds:.1f} s: {said}")
     print(f"300 MB without a working stream: {seconds:.1f} s")
 
 
@@ -332,5 +359,6 @@ def check(page, folder_of_page, program, folder, shots):
         pieces(page, program, folder)
         folders(page, program, folder)
         large(page, folder)
+        interrupted(page, folder)
         stalls(page, url, folder)
     print("all as the command")

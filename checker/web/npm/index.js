@@ -5,7 +5,7 @@ export const init = async (source = new URL("./nonfinite.wasm", import.meta.url)
   void await wasm.default({ module_or_path: source });
 
 const FORMATS = { Float16Array: "f16", Float32Array: "f32", Float64Array: "f64" };
-const types = {}, sizes = [], formats = new Map(), predicates = new Map();
+const types = Object.create(null), sizes = [], formats = new Map(), predicates = new Map();
 
 function started() {
   try {
@@ -84,11 +84,12 @@ export async function check(blob, name = blob?.name ?? "file") {
     : whole.subarray(at, at + length);
   started();
   wasm.begin(false);
+  const file = `${name}`.split(/[\\/]/).pop();
   try {
-    wasm.addFile(`${name}`, blob.size, read);
-    wasm.merge(`${name}`, new Uint8Array(), []);
+    wasm.addFile(file, blob.size, read);
+    wasm.merge(file, new Uint8Array(), []);
     wasm.end();
-    return JSON.parse(wasm.json()).files[0];
+    return { ...JSON.parse(wasm.json()).files[0], path: `${name}` };
   } finally {
     wasm.begin(false);
   }

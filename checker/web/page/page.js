@@ -39,12 +39,14 @@ class Instance {
 
   call(...message) {
     return new Promise((resolve, reject) => {
+      if (this.ended) return reject(new Error(this.ended));
       this.calls.push([resolve, reject]);
       this.worker.postMessage(message);
     });
   }
 
   end(why) {
+    this.ended ??= why;
     this.worker.terminate();
     for (const [, reject] of this.calls.splice(0)) reject(new Error(why));
   }
@@ -59,11 +61,11 @@ const size = (bytes) => bytes >= 1e9 ? `${(bytes / 1e9).toFixed(2)} GB`
 class Run {
   constructor() {
     this.since = performance.now();
-    this.done = this.all = 0;
+    this.done = this.all = this.bad = 0;
     this.workers = [];
     this.jobs = [];
     this.merged = [];
-    this.is_stopped = false;
+    this.is_stopped = this.is_checked = false;
   }
 
   show(what, done, all, unit) {
@@ -79,13 +81,19 @@ class Run {
 
   // Shows the bad tensors of a file, in place of those that were known before.
   add(job, lines) {
+    this.bad -= job.bad?.length ?? 0;
     job.bad = lines.split("\n").filter(Boolean).map((line) => JSON.parse(line));
     job.bad = job.bad.filter((found) => found.bad?.length);
-    if (!job.bad.length) return;
+    this.bad += job.bad.length;
+    job.body?.replaceChildren();
+    const more = this.bad - MOST_ROWS;
+    $("more").textContent = more > 0 ? `${more} more` : "";
+    const room = MOST_ROWS - $("bad").rows.length + 1;
+    if (!room || !job.bad.length) return;
+    $("found").hidden = false;
     job.body ??= $("bad").appendChild(document.createElement("tbody"));
-    job.body.replaceChildren();
     const kinds = ["nan", "pos_inf", "neg_inf"];
-    for (const found of job.bad.slice(0, MOST_ROWS - $("bad").rows.length + 1)) {
+    for (const found of job.bad.slice(0, room)) {
       const row = job.body.insertRow(), head = document.createElement("th");
       head.scope = "row";
       head.textContent = found.name ?? "(no name)";
@@ -95,62 +103,68 @@ class Run {
         row.insertCell().textContent = text;
       }
     }
-    const all = this.jobs.reduce((sum, { bad }) => sum + (bad?.length ?? 0), 0);
-    $("found").hidden = false;
-    const more = all - $("bad").rows.length + 1;
-    $("more").textContent = more > 0 ? `${more} more: in the report` : "";
   }
 
+  // The first instance is the desk, which puts together what the workers find.
   async instance(files, several) {
-    const [url, module] = await ready, instance = new Instance(url);
+    const [url, module] = await ready;
+    if (this.is_stopped) throw new Error(STOPPED);
+    const instance = new Instance(url);
+    if (this.desk) this.workers.push(instance);
+    else this.desk = instance;
     await instance.call("start", module);
     await instance.call("open", several, files);
-    return instance;
   }
 
   // Checks all files.
   async look(files, several) {
     const cores = Math.max(1, Math.min(8, navigator.hardwareConcurrency || 1));
-    // The desk puts together what the workers find. A stop does not end the desk.
-    this.desk = await this.instance(files, several);
-    this.workers = await Promise.all(
-      Array.from({ length: cores }, () => this.instance(files, several)),
-    );
+    await this.instance(files, several);
+    await Promise.all(Array.from({ length: cores }, () => this.instance(files, several)));
     const paths = await this.desk.call("paths"), count = paths.length;
+    this.until = () => `${this.jobs.length} of ${count} files`;
     this.begun = performance.now();
     const tasks = [];
     await this.all_of(async (worker) => {
       while (paths.length) {
         for (const job of await worker.call("plan", paths.splice(0, 16))) {
-          this.jobs.push(Object.assign(job, { left: job.tasks.length, bytes: 0 }));
-          for (const [bytes, pieces] of job.tasks) {
-            job.bytes += bytes;
-            tasks.push([job, bytes, pieces]);
-          }
+          this.jobs.push(Object.assign(job, { left: job.tasks.length }));
+          for (const [bytes, pieces] of job.tasks) tasks.push([job, bytes, pieces]);
           this.all += job.bytes;
+          if (!job.left) {
+            this.done += job.bytes;
+            this.merge(job);
+          }
           delete job.tasks;
-          if (!job.left) this.merge(job);
         }
         this.show("Reading files", this.jobs.length, count, (files) => files);
       }
     });
     this.begun = performance.now();
+    this.until = () => `${size(this.done)} of ${size(this.all)}`;
     await this.all_of((worker) => this.check(worker, tasks, cores));
     await this.merging;
+    if (this.failure) throw this.failure;
   }
 
-  // What each worker does, until all are done or stopped.
+  // What each worker does, until all are done or stopped. One that fails ends the others.
   async all_of(act) {
     await Promise.all(this.workers.map((worker) => act(worker).catch((error) => {
-      if (!this.is_stopped) throw error;
+      if (!this.is_stopped) this.failure ??= error;
+      this.end(STOPPED);
     })));
+    if (this.failure) throw this.failure;
+  }
+
+  end(why) {
+    for (const worker of this.workers) worker.end(why);
   }
 
   // Reads bad tensors again, for maps.
   async draw() {
-    const bad = this.jobs.filter(({ is_bad, plan, places }) => is_bad && plan && !places);
+    const bad = this.jobs.filter(({ is_bad, failed, places }) => is_bad && !failed && !places);
     const size_of = (jobs) => jobs.reduce((sum, { bytes }) => sum + bytes, 0);
-    Object.assign(this, { is_drawing: true, begun: performance.now(), done: 0, all: size_of(bad) });
+    Object.assign(this, { begun: performance.now(), done: 0, all: size_of(bad) });
     await this.all_of(async (worker) => {
       for (let job; (job = bad.shift());) {
         let seen = 0;
@@ -159,7 +173,8 @@ class Run {
           seen = Math.min(bytes, job.bytes);
           this.show("Drawing maps", this.done, this.all, size);
         };
-        job.places = await worker.call("places", job.plan, job.found);
+        // A tensor without a map keeps its numbers.
+        job.places = await worker.call("places", job.plan, job.found).catch(() => "{}");
         worker.progress(job.bytes);
       }
     });
@@ -176,8 +191,8 @@ class Run {
       const [job, bytes, pieces] = own.shift();
       // What cannot be read or decoded is checked as a whole, for the words of the command.
       const [is_bad, tallies] = await worker.call("checkPieces", pieces).catch((error) => {
-        job.plan = undefined;
-        if (this.is_stopped) throw error;
+        if (worker.ended) throw error;
+        job.failed = true;
         return [];
       });
       if (tallies) job.found.push(tallies);
@@ -185,14 +200,14 @@ class Run {
       this.done += bytes;
       this.show("Looking at numbers", this.done, this.all, size);
       if (!--job.left) this.merge(job);
-      else if (job.is_bad) this.soFar(job);
+      else if (job.is_bad) this.soFar(job).catch(() => {});
     }
   }
 
   // Shows what is known of a file that is not finished. A tenth of the time of the desk, at most.
   async soFar(job) {
     const now = performance.now();
-    if (!job.plan || now < (job.next ?? 0)) return;
+    if (now < (job.next ?? 0)) return;
     job.next = Infinity;
     const lines = await this.desk.call("soFar", job.path, job.plan, job.found);
     job.next = performance.now() + 10 * (performance.now() - now);
@@ -204,59 +219,73 @@ class Run {
     this.merging ??= (async () => {
       while (this.merged.length) {
         const some = this.merged.splice(0, 32);
-        const sent = some.map(({ path, plan, found, head }) => ({ path, plan, found, head }));
+        const sent = some.map(({ path, plan, failed, found, head }) =>
+          ({ path, plan: failed ? undefined : plan, found, head }));
         for (const job of some) job.head = null;
         const lines = await this.desk.call("merge", sent);
         some.forEach((job, index) => this.add(job, lines[index]));
       }
       this.merging = null;
-    })();
+    })().catch((error) => {
+      this.failure ??= error;
+      this.end(STOPPED);
+    });
   }
 
   // Ends the check, or the drawing of maps.
   stop() {
     this.is_stopped = true;
-    if (!this.is_drawing) {
-      $("said").textContent = `Stopped after ${size(this.done)} of ${size(this.all)}.`;
-    }
-    for (const worker of this.workers) worker.end(STOPPED);
+    const until = this.until ? ` after ${this.until()}` : "";
+    if (!this.is_checked) $("said").textContent = `Stopped${until}.`;
+    this.end(STOPPED);
   }
 
   // What was found until a stop.
-  async untilStop() {
+  async untilStop(several) {
     for (const job of this.jobs.filter(({ is_bad, left }) => is_bad && left)) {
       job.next = 0;
       await this.soFar(job);
     }
-    const bad = this.jobs.flatMap(({ bad }) => bad ?? []);
-    const first = bad.length && `${bad[0].name ?? bad[0].path}, at ${place(bad[0])}`;
-    return bad.length > 1 ? `${bad.length} tensors hold NaN or infinity; the first is ${first}.`
-      : bad.length ? `1 tensor holds NaN or infinity: ${first}.`
-      : "There was no NaN or infinity until then.";
+    const [first] = this.jobs.flatMap(({ bad }) => bad ?? []);
+    if (!first) {
+      return this.done ? "There was no NaN or infinity until then." : "Nothing was looked at.";
+    }
+    const { name, path } = first, at = place(first) && `, at ${place(first)}`;
+    const where = (name && several ? `${name} in ${path}` : name ?? path) + at;
+    return this.bad > 1 ? `${this.bad} tensors hold NaN or infinity; the first is ${where}.`
+      : `1 tensor holds NaN or infinity: ${where}.`;
   }
 }
 
 // The coordinate of the first NaN of a tensor, or of the first infinity.
 function place({ nan, pos_inf, neg_inf }) {
   const { first } = [nan, pos_inf, neg_inf].find((kind) => kind?.first) ?? {};
-  return first ? `[${first.coordinate.join(", ")}]` : "";
+  return first?.coordinate.length ? `[${first.coordinate.join(", ")}]` : "";
+}
+
+function clear(said) {
+  for (const id of ["found", "missed", "saves", "details", "rules"]) $(id).hidden = true;
+  for (const id of ["numbers", "rules-found", "more", "far", "reasons"]) $(id).replaceChildren();
+  for (const body of [...$("bad").tBodies]) body.remove();
+  $("bar").value = 0;
+  $("said").textContent = said;
 }
 
 async function start(files) {
   run?.stop();
   run?.desk?.end(STOPPED);
   const own = run = new Run();
-  for (const id of ["found", "missed", "saves", "details", "rules"]) $(id).hidden = true;
-  for (const id of ["numbers", "rules-found", "more", "far", "reasons"]) $(id).replaceChildren();
-  for (const body of [...$("bad").tBodies]) body.remove();
-  $("said").textContent = "Reading files";
+  clear("Reading files");
   $("run").hidden = false;
   const several = files.length > 1 || files.some(([path]) => path.includes("/"));
-  const failure = await own.look(files, several).then(() => null, (error) => error);
+  let failure = await own.look(files, several).then(() => null, (error) => error);
   if (own !== run) return;
-  const seconds = (performance.now() - own.since) / 1000, is_whole = !own.is_stopped && !failure;
+  // From here on, Stop ends the drawing of maps.
+  const { is_stopped } = own, seconds = (performance.now() - own.since) / 1000;
+  own.is_checked = true;
+  if (is_stopped) failure = null;
   try {
-    if (own.is_stopped) $("said").textContent += ` ${await own.untilStop()}`;
+    if (is_stopped) $("said").textContent += ` ${await own.untilStop(several)}`;
     await own.desk.call("end");
     const [, answer, line] = await own.desk.call("summary", seconds);
     const missed = await own.desk.call("missed"), more = missed.length - MOST_REASONS;
@@ -265,11 +294,11 @@ async function start(files) {
     for (const text of missed) {
       $("reasons").appendChild(document.createElement("li")).textContent = text;
     }
-    const broken = failure ? `The check broke off: ${failure.message}. ` : "";
-    if (!own.is_stopped) {
+    if (!is_stopped) {
+      const broken = failure ? `The check broke off: ${failure.message}. ` : "";
       $("said").textContent = `${broken}${answer}.`;
       $("line").textContent = line;
-      await own.draw();
+      if (!failure) await own.draw();
       const [numbers, rules, count] = await own.desk.call("body");
       $("numbers").innerHTML = `<h2>Numbers</h2>${numbers}`;
       $("rules-found").innerHTML = rules;
@@ -281,17 +310,17 @@ async function start(files) {
       activate();
     }
     $("saves").hidden = false;
-    $("findings").hidden = !is_whole;
+    $("findings").hidden = is_stopped || !!failure;
   } catch (error) {
     if (own !== run) return;
-    $("said").textContent = `The check broke off, and nothing is known to be clean: ` +
-      (failure ?? error).message;
+    $("said").textContent = is_stopped ? "Stopped. There is no report."
+      : `The check broke off, and nothing is known to be clean: ${(failure ?? error).message}`;
   }
   if (own !== run) return;
   reporter = own.desk;
   if ($("run").contains(document.activeElement)) $("said").focus();
   $("run").hidden = true;
-  for (const worker of own.workers) worker.end(STOPPED);
+  own.end(STOPPED);
 }
 
 // A small model with a NaN and an infinity.
@@ -329,9 +358,16 @@ async function dropped(transfer) {
   return files;
 }
 
+// Begins a run. Of two files with one name, the second gets a number.
 function begin(files) {
+  const names = new Map();
+  for (const file of files) {
+    const count = (names.get(file[0]) ?? 0) + 1;
+    names.set(file[0], count);
+    if (count > 1) file[0] += ` (${count})`;
+  }
   if (files.length) start(files);
-  else $("said").textContent = "There is no file in this folder.";
+  else if ($("run").hidden) clear("There is no file to check.");
 }
 
 function save(name, type, text) {
@@ -363,6 +399,7 @@ addEventListener("DOMContentLoaded", () => {
     event.preventDefault();
     drop.classList.remove("over");
     try {
+      if ($("run").hidden) clear("Reading the folder");
       begin(await dropped(event.dataTransfer));
     } catch (error) {
       $("said").textContent = `What was dropped cannot be read: ${error.message}`;
@@ -374,7 +411,11 @@ addEventListener("DOMContentLoaded", () => {
     ["html", "nonfinite.html", "text/html"],
     ["findings", "nonfinite-lint.json", "application/json"],
   ]) {
-    $(id).addEventListener("click", async () => save(name, type, await reporter.call(id)));
+    $(id).addEventListener("click", () => {
+      reporter.call(id).then((text) => save(name, type, text), (error) => {
+        $("said").textContent = `There is no report: ${error.message}`;
+      });
+    });
   }
   ready.catch((error) => {
     $("said").textContent = `The page cannot work here: ${error.message}`;

@@ -40,7 +40,8 @@ async function readAhead(pieces) {
 // Calls `act` for each job with the beginning of its file in memory.
 async function withHeads(jobs, act) {
   await Promise.all(jobs.map(async (job) => {
-    job.head ??= await blobs.get(job.path).slice(0, HEAD).arrayBuffer().catch(() => null);
+    const head = () => soon(blobs.get(job.path).slice(0, HEAD).arrayBuffer());
+    job.head ??= await head().catch(() => null);
   }));
   return jobs.map((job) => {
     if (job.head) {
@@ -59,8 +60,9 @@ function planned({ path, head }) {
   const [bytes, ...pieces] = plan(path), { size } = blobs.get(path);
   const job = { path, plan: bytes, tasks: [], found: [], is_bad: false };
   for (let at = 0; at < pieces.length; at += 2) job.tasks.push([pieces[at], pieces[at + 1]]);
+  job.bytes = job.tasks.reduce((sum, [bytes]) => sum + bytes, 0);
   // The index of a set is short, and its shards are not.
-  if (size + job.tasks.reduce((sum, [bytes]) => sum + bytes, 0) > 2 * HEAD) return job;
+  if (size + job.bytes > 2 * HEAD) return job;
   // The desk need not read a small file again.
   if (size < HEAD >> 4) job.head = head;
   try {
@@ -73,7 +75,7 @@ function planned({ path, head }) {
     return job;
   } catch {
     // The file is checked as a whole, for the words of the command.
-    return { path, tasks: [], found: [] };
+    return { path, tasks: [], found: [], bytes: 0 };
   }
 }
 

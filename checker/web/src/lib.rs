@@ -156,7 +156,7 @@ pub fn html() -> String {
 }
 
 /// What that page says of the numbers, what it says of the rules, and how many findings there are:
-/// HTML, HTML, and text. The last two are empty after a stop.
+/// HTML, HTML, and text. After a stop there are no findings.
 #[wasm_bindgen]
 pub fn body() -> Vec<String> {
     Run::with(|run| run.body())

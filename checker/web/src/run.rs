@@ -14,7 +14,7 @@ use nonfinite_check::lint::{self, Finding, Linter};
 use nonfinite_check::work::{self, Plan, PlannedPiece, Tallies};
 use nonfinite_check::{Error, Observer, Options, Report, formats};
 use nonfinite_report::html::{self, Checked};
-use nonfinite_report::lines::{Complaint, not_looked_at};
+use nonfinite_report::lines::{Complaint, not_looked_at, of_no_format};
 use nonfinite_report::searched::{Searched, is_version_control};
 use nonfinite_report::summary::Summary;
 use wasm_bindgen::JsValue;
@@ -173,7 +173,7 @@ impl Run {
             Ok(report) => not_looked_at(path, report).collect(),
             Err(error) => vec![Complaint { path, error }.to_string()],
         });
-        missed.collect()
+        missed.chain(of_no_format(&self.searched.no_format)).collect()
     }
 
     pub(crate) fn json(&self) -> String {
@@ -253,7 +253,7 @@ impl Observer for Progress {
             let before = *done;
             *done += bytes;
             if before / STEP != *done / STEP {
-                // It returns nothing, and a failure to show progress is none of the check.
+                // It returns nothing. A check goes on if its progress cannot be shown.
                 let _ = tell.call1(&JsValue::NULL, &JsValue::from_f64(*done as f64));
             }
         });

@@ -50,7 +50,7 @@ fn folders_drop_nothing() {
         lines.pop().unwrap(),
         format!(
             "2 of 2 tensors hold NaN or infinity; the first is x in ./model.pth.tar, at [0]; \
-             3 files could not be checked, or not as a whole. \
+             3 files were not checked, or only in part. \
              Checked 2 elements, 8 bytes{SUMMARY}; text files: 2; \
              files of no known format: 1; files not looked at, or in part: 2; files in error: 1"
         )
@@ -208,7 +208,7 @@ fn patterns() {
     fs::write(top.join("a-[12].safetensors"), tensor("x", 1.0)).unwrap();
     let run = check_in(&top, &["a-[12].safetensors"]);
     assert_eq!((run.status, run.err.as_str()), (0, ""));
-    assert!(run.out.contains("The only tensor holds no "));
+    assert!(run.out.contains("The one tensor that was looked at holds no "));
 }
 
 const INDEX: &str = "model.safetensors.index.json";

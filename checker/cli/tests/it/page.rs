@@ -16,9 +16,10 @@ fn what_is_overwritten() {
     let page = file("page.html", b"");
     fs::remove_file(&page).expect("it is there");
     // A new file, and an older report.
-    for (checked, status, verdict) in
-        [(&nan, 1, "The only tensor holds NaN"), (&other, 0, "The only tensor holds no NaN")]
-    {
+    for (checked, status, verdict) in [
+        (&nan, 1, "The one tensor that was looked at holds NaN"),
+        (&other, 0, "The one tensor that was looked at holds no NaN"),
+    ] {
         let run = check(&page, checked);
         assert_eq!((run.status, run.err.as_str()), (status, ""));
         assert!(run.out.starts_with(if status == 1 { nan.to_str().unwrap() } else { verdict }));

@@ -200,7 +200,11 @@ fn files_behind_links() {
         assert_eq!((run.status, run.err.as_str()), (1, listed), "{argument}");
         assert_eq!(run.out.lines().count(), 2, "{argument}: {}", run.out);
         assert!(run.out.contains("snapshots/1/a.safetensors: \"x\""), "{}", run.out);
-        assert!(run.out.contains("The only tensor holds NaN or infinity: "), "{}", run.out);
+        assert!(
+            run.out.contains("The one tensor that was looked at holds NaN or infinity: "),
+            "{}",
+            run.out
+        );
     }
 }
 
