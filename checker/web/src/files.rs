@@ -123,6 +123,6 @@ impl ReadAt for File {
 
     /// A read of a `Blob` goes through another process of the browser.
     fn reads(&self) -> Reads {
-        Reads { step: 4 << 20, gap: GAP, at_once: 1 }
+        Reads { step: 4 << 20, gap: 64 << 10, at_once: 1 }
     }
 }
