@@ -85,8 +85,8 @@ impl Tallies {
     }
 }
 
-/// The tensors of a file in which NaN or infinities were found, as far as these tallies go. The plan
-/// need not hold the pieces. Of the options, only `fail_on` and `allow` are used.
+/// The tensors of a file in which NaN or infinities were found, as far as these tallies go. The
+/// plan need not hold the pieces. Of the options, only `fail_on` and `allow` are used.
 ///
 /// # Errors
 /// [`Error::NotOnce`] if a part of a tensor is in two tallies.

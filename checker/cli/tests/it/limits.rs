@@ -17,8 +17,8 @@ fn sparse(name: &str, header: &[u8], data: u64) -> TestFile {
     path
 }
 
-/// Runs a command on a file in a process that has this many KiB of addresses. glibc would reserve 64
-/// MiB of them for the second thread, if they are free at that moment.
+/// Runs a command on a file in a process that has this many KiB of addresses. glibc would reserve
+/// 64 MiB of them for the second thread, if they are free at that moment.
 fn limited(kib: usize, arguments: &str, path: &Path) -> Run {
     let script = format!(r#"ulimit -v {kib} && exec "$0" {arguments} --threads 2 "$1""#);
     let mut command = Command::new("sh");
