@@ -16,6 +16,8 @@ pub struct Summary {
     pub totals: Totals,
     /// The first bad tensor.
     pub first: Option<FirstBad>,
+    /// Whether numbers above a bound on magnitudes are bad.
+    pub has_bound: bool,
     /// Bad tensors without a bad NaN or infinity: they hold numbers above the bound on magnitudes.
     pub only_large: usize,
     /// Files with a report.
@@ -141,8 +143,8 @@ impl Summary {
         let Totals { tensors, bad, masks, always_finite, .. } = self.totals;
         let missed = self.failed + self.unknown;
         let what = match self.only_large {
-            0 => "NaN or infinity",
-            large if large == bad => "numbers above the bound",
+            0 if bad > 0 || !self.has_bound => "NaN or infinity",
+            large if large == bad && bad > 0 => "numbers above the bound",
             _ => "NaN, infinity or numbers above the bound",
         };
         let first = self.first.as_ref();

@@ -53,7 +53,7 @@ impl<'a> Run<'a> {
             session,
             blocks: check.map.then(Blocks::of_environment),
             options,
-            summary: Summary::default(),
+            summary: Summary { has_bound: check.max_abs.is_some(), ..Summary::default() },
             patterns: Patterns::new(&check.how.allow),
             results: Vec::new(),
             no_format: Vec::new(),

@@ -87,7 +87,10 @@ fn bounds() {
             && bad.lines().count() == 2,
         "{bad}"
     );
-    assert!(check(&path, &["--max-abs", "8e4"], 0).contains("holds NaN or infinity. "));
+    assert!(
+        check(&path, &["--max-abs", "8e4"], 0)
+            .contains("holds NaN, infinity or numbers above the bound. ")
+    );
     let allowed = check(&path, &["--max-abs", "65504", "--allow", "l*:large"], 0);
     assert!(allowed.contains("; allowed: 1"), "{allowed}");
     assert!(check(&path, &["-q", "--max-abs", "1"], 1).is_empty());
