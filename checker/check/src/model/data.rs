@@ -23,9 +23,10 @@ pub(crate) enum Data {
     Decoded(Box<dyn Decode>),
 }
 
-/// Bytes in a range.
+/// Bytes in a range. None in a range that ends before it begins, as [`ExactSizeIterator::len`] has
+/// it: rules may ask for what would lie behind a tensor.
 pub(crate) fn span(range: &Range<u64>) -> u64 {
-    range.end - range.start
+    range.end.saturating_sub(range.start)
 }
 
 impl Data {
@@ -52,4 +53,17 @@ pub(crate) trait Decode: Send + Sync {
 
     /// A stream of the data. Its memory must not depend on lengths that the file claims.
     fn open<'a>(&'a self, source: &'a dyn ReadAt) -> io::Result<Box<dyn Read + 'a>>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans() {
+        let backwards = Range { start: 5, end: 3 };
+        for (range, expected) in [(3..5, 2), (5..5, 0), (backwards, 0), (0..u64::MAX, u64::MAX)] {
+            assert_eq!(span(&range), expected, "{range:?}");
+        }
+    }
 }
