@@ -41,11 +41,11 @@ class Look:
     first: int | None
     """The row-major index of the first NaN or infinity. None if it is unknown."""
     min: float | None
-    """The smallest finite number. None if no number is finite."""
+    """The minimum of the finite elements, or None."""
     max: float | None
-    """The largest finite number. None if no number is finite."""
+    """The maximum of the finite elements, or None."""
     max_abs: float | None
-    """The largest magnitude of a finite number. None if no number is finite."""
+    """The largest magnitude of the finite elements, or None."""
     limit: float | None
     """The largest finite number of the type."""
 

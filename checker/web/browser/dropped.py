@@ -299,7 +299,7 @@ def plain(page, folder):
 
 
 def interrupted(page, folder):
-    """A second choice and a stop while a run begins, a worker that ends, and an unknown format."""
+    """A second choice, stops, a worker that ends, and an unknown format. After `folders`."""
     path, clean = folder / "long.safetensors", ROOT / "checker/cli/samples/clean.npy"
     safetensors(path, [("first", "F32", [2], floats(1, float("nan")))], sparse=2 << 30)
     page.put([path])
@@ -311,6 +311,19 @@ def interrupted(page, folder):
     page.evaluate("run.stop()")
     said = page.wait()
     expect(said.startswith("Stopped") and said.endswith(" Nothing was looked at."), said)
+    page.put([folder / "small"], folder=True)
+    while not page.evaluate("run.jobs.length"):
+        time.sleep(0.01)
+    page.evaluate("run.stop()")
+    said = page.wait()
+    found = re.match(r"Stopped after (\d+) of 2000 files\. ", said)
+    expect(found and 0 < int(found[1]) < 2000, said)
+    # A stop as soon as maps are drawn keeps the answer and the numbers.
+    page.evaluate("draw = Run.prototype.draw; Run.prototype.draw = function () {"
+                  " const end = draw.call(this); this.stop(); return end; }; 1")
+    said = page.choose([folder / "pieces.safetensors"])
+    expect(said.startswith("3 of 4 tensors hold NaN") and "3 of 4" in page.text("numbers"), said)
+    page.evaluate("Run.prototype.draw = draw; 1")
     page.put([path])
     while not page.evaluate("run.done > 0"):
         time.sleep(0.05)

@@ -287,7 +287,7 @@ async function start(files) {
   try {
     if (is_stopped) $("said").textContent += ` ${await own.untilStop(several)}`;
     await own.desk.call("end");
-    const [, answer, line] = await own.desk.call("summary", seconds);
+    const [answer, line] = await own.desk.call("summary", seconds);
     const missed = await own.desk.call("missed"), more = missed.length - MOST_REASONS;
     $("missed").hidden = !missed.length;
     if (more > 0) missed.splice(MOST_REASONS, more, `${more} more: in the report`);

@@ -10,8 +10,6 @@ use js_sys::{Function, Uint8Array};
 use nonfinite_check::{Error, ReadAt, Reads};
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::run::GAP;
-
 /// The files of an instance. WebAssembly without shared memory has one thread.
 #[derive(Default)]
 pub(crate) struct Files {

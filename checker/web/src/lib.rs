@@ -162,7 +162,7 @@ pub fn body() -> Vec<String> {
     Run::with(|run| run.body())
 }
 
-/// The exit status of the command, the answer in a sentence, and the last line of the command.
+/// The answer in a sentence, and the last line of the command, which begins with the answer.
 /// `seconds` is the time of the check.
 #[wasm_bindgen]
 pub fn summary(seconds: f64) -> Vec<String> {

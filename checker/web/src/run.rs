@@ -26,7 +26,7 @@ const PIECE: NonZeroUsize = NonZeroUsize::new(8 << 20).unwrap();
 const MOST: usize = 4096;
 
 /// Bytes between two pieces that are read with them.
-pub(crate) const GAP: u64 = 256 << 10;
+const GAP: u64 = 256 << 10;
 
 /// What an instance knows of the files.
 pub(crate) struct Run {
@@ -210,7 +210,7 @@ impl Run {
         let Searched { text, pictures, .. } = self.searched;
         let summary = Summary { text, pictures, ..counts };
         let line = summary.line(Duration::from_secs_f64(seconds.max(0.0)), "portable");
-        vec![summary.status(false).to_string(), summary.answer(), line]
+        vec![summary.answer(), line]
     }
 }
 
